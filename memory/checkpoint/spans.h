@@ -45,7 +45,7 @@ struct span_cost {
   int64_t forward;  /* peak on top of the bytes held before it */
   int64_t backward; /* the same with recomputed forward */
   int64_t cached;   /* freed at the end of forward */
-  int64_t macs;     /* recomputed; -1: nothing in it is trained */
+  int64_t macs;     /* recomputed; -1: nothing in it needs a gradient */
 };
 
 struct spans {

@@ -99,7 +99,7 @@ static bool has_shared(const struct units *u, size_t unit) {
   return false;
 }
 
-/* True if an output before the last unit is held to the end of the net. */
+/* True if a unit before the last has an output, held to the end of the net. */
 static bool has_output(const struct units *u, size_t unit) {
   const struct model *model = u->model;
   for (size_t i = 0; i < model->outputs.count && unit + 1 < u->count; i++) {

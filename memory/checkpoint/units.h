@@ -39,7 +39,7 @@ struct unit_link {
 
 struct unit_linked {
   struct unit_link first, middle, last;
-  int64_t turns; /* at the turn, backward minus forward */
+  int64_t turns; /* backward minus forward, between the two */
   bool plain;
 };
 

@@ -26,7 +26,7 @@ bool ways_find(struct ways *ways);
 
 /*
  * Bytes of a step besides persistent memory, if `ranges` between cuts are
- * checkpointed, with trained parameters in each.
+ * checkpointed, each of which needs a gradient.
  */
 int64_t ways_most(const struct spans *spans, const struct node_range *ranges,
                   size_t count);

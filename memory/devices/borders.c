@@ -91,7 +91,7 @@ bool borders_by_turns(const struct repeated *repeated, int64_t parts,
 
 enum { OUTER, INSIDE_PART, INSIDE_TURN };
 
-/* Hides the inside of groups that contain no other groups or blocks. */
+/* Hides the inside of blocks, and of groups without inner groups or blocks. */
 static void find_hidden(const struct border_finding *f, char *hidden) {
   const struct model *model = f->model;
   bool *holds = arena_alloc(f->arena, model->groups.count + 1, sizeof *holds);

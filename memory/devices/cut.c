@@ -28,7 +28,7 @@ static int64_t turns_of_part(int64_t turns, int64_t parts, int64_t part) {
 struct work_search {
   const double *at; /* work before each place */
   int64_t count;
-  double least;   /* minimum of the part with the maximum */
+  double least;   /* minimized maximum of a part */
   int64_t *needs; /* by place: parts needed from there on */
 };
 

@@ -282,7 +282,7 @@ static bool try_way(const struct step *step, struct fit *fit,
   trial.settings = *settings;
   if (!same || (settings->checkpoint && !chosen)) {
     trial = (struct step){.model = step->model, .settings = *settings};
-    trial.runs = same ? step->runs : NULL; /* runs do not depend on types */
+    trial.runs = same ? step->runs : NULL; /* the runs' keys lack types */
     checkpoint_choose(&trial, fit->device.room, &scratch);
   }
   int64_t peak = fit_held(&trial.settings, try_step(&trial, 0, &scratch)).peak;

@@ -155,7 +155,7 @@ static struct cut best_cut(struct search *s, const struct cut *rest, size_t p,
 
 /*
  * Dynamic programming over the starts of stages, from the last one. Skips cuts
- * worse than stages with the same number of units.
+ * that are worse than equal numbers of units.
  */
 static void cut_stages(struct search *s, size_t stages, size_t *begins) {
   size_t row = s->units + 1, at = 0;

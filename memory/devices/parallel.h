@@ -92,8 +92,9 @@ bool parallel_wanted(const struct train_settings *train);
  * (PipeDream-Flush, arXiv 2006.09503), or all M (GPipe, arXiv 1811.06965). With
  * V parts each (Narayanan et al. 2021, arXiv 2104.04473) it keeps the
  * activations of 2 (P - i - 1) + (V - 1) P + 1 forward passes of parts. Without
- * bubbles (Qi et al. 2024, arXiv 2401.10241, section 2) it keeps P - i, or 2 (P
- * - i) - 1, and also the inputs of i, or 2 i, weight gradients.
+ * bubbles (Qi et al. 2024, arXiv 2401.10241, section 2) it keeps P - i
+ * microbatches, or 2 (P - i) - 1, and the inputs of i, or 2 i, weight
+ * gradients.
  *
  * `arena` is for the search, the stages are in `lasting`. False if a sum passes
  * 2^63 - 1.

@@ -5,15 +5,18 @@
  * beginning, and sets that may run last, from the end, all sets of one size
  * before larger ones. It commits to the first set Q that leaves no more in
  * memory than there was at the start, and continues from there, because some
- * best order passes through Q. Proof: memory after a set is submodular, alive(D
- * or Q) + alive(D and Q) <= alive(D) + alive(Q) for every set D that an order
- * passes through. Also alive(D and Q) >= alive(Q): all smaller sets within
- * reach left more, and if any part of Q left less, the smallest would be within
- * reach. So alive(D or Q) <= alive(D), and the order may run Q first and then
- * the rest as before. (In trees, Q is a segment between valleys: Liu 1987.)
- * Results that overwrite freed tensors change nothing. On top of the memory
- * before it, a chain needs less the more has run; on top of the memory after
- * it, less the less has run.
+ * best order passes through Q. Proof: the memory alive after a set is
+ * submodular,
+ *
+ *   alive(D or Q) + alive(D and Q) <= alive(D) + alive(Q)
+ *
+ * for every set D that an order passes through. Also alive(D and Q) >=
+ * alive(Q): all smaller sets within reach left more, and if any part of Q left
+ * less, the smallest would be within reach. So alive(D or Q) <= alive(D), and
+ * the order may run Q first and then the rest as before. (In trees, Q is a
+ * segment between valleys: Liu 1987.) Results that overwrite freed tensors
+ * change nothing. On top of the memory before it, a chain needs less the more
+ * has run; on top of the memory after it, less the less has run.
  *
  * If the limit is too low, no set can be expanded; one end shows this sooner
  * than the other. So both get the same effort, which doubles.

@@ -135,8 +135,8 @@ static void keep_extents(struct serving *s) {
 
 /*
  * Scales a traced extent to the step. Values that do not depend on the tokens
- * belong to an encoder and keep their size; values that are not `there`, where
- * the step is simulated, need nothing.
+ * belong to an encoder and have their traced size per sequence. Values that are
+ * not `there`, where the step is simulated, need nothing.
  */
 static bool scale(const struct serving *s, int64_t node, bool there, bool after,
                   const struct extent *was, struct extent *is) {

@@ -91,7 +91,7 @@ struct served_part {
   int64_t weights, cache;
   int64_t sequence; /* cache and states of one sequence */
   int64_t state;    /* of these, bytes that do not depend on the context */
-  int64_t source;   /* of these, bytes of an encoder's output */
+  int64_t source;   /* of these, keys and values from an encoder */
   int64_t prefill, decode; /* activations of a step */
   int64_t sampler;         /* logits of all sequences and their copies */
   int64_t compute;         /* llama.cpp's buffer for both steps; 0: none */
@@ -115,7 +115,7 @@ struct serving_answer {
   int64_t longest;     /* context for `sequences`; in whole blocks */
   int64_t most;        /* sequences for `context` */
   int64_t limit;       /* tokens of a learned position table; 0: none */
-  int64_t positions;   /* tokens beside weights and step; -1: not computed */
+  int64_t positions;   /* total KV cache tokens that fit; -1: not computed */
   int64_t concurrency; /* sequences of `context` that fit, in hundredths */
   int count;
   struct served by_context[SERVED_ROWS];   /* maximum sequences of each */

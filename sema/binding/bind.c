@@ -311,7 +311,7 @@ void bind_end(struct expander *e, struct binding *b, struct span span) {
   }
 }
 
-/* True if arguments name layers, which may change later. */
+/* True if arguments name layers, which are completed later. */
 static bool refers(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++)
     if ((b->specs[i].type == TYPE_LAYER || b->specs[i].type == TYPE_INPUT) &&

@@ -41,13 +41,13 @@ struct expander {
   bool lost;                   /* unknown because of an error: report nothing */
   int64_t group;
   int64_t steps;
-  int64_t told;                   /* steps at the last progress report */
-  bool stopped;                   /* by a limit or too many errors */
-  int64_t guesses;                /* of shapes: partial.c */
-  bool broken;                    /* the source has syntax errors */
-  struct copies copies;           /* of the current statement */
-  int64_t share, share_end;       /* `again`: nodes with the next parameters */
-  VEC(struct map) counters;       /* by group: names given so far */
+  int64_t told;             /* steps at the last progress report */
+  bool stopped;             /* by a limit or too many errors */
+  int64_t guesses;          /* of shapes: partial.c */
+  bool broken;              /* the source has syntax errors */
+  struct copies copies;     /* of the experts around the current statement */
+  int64_t share, share_end; /* `again`: nodes with the next parameters */
+  VEC(struct map) counters; /* by group: names given so far */
   VEC(struct path_index *) paths; /* by group: path.c */
   VEC(struct span) holes;         /* unreadable parts of the source */
   struct map outputs;             /* by name, from 1 */

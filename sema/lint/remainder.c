@@ -10,7 +10,7 @@ enum {
   TRIALS = 512, /* sizes tried in each direction */
   REPLAYS = 16, /* replays that cost as much as building the nodes again */
   NODES_ALWAYS = 50000, /* built for small nets */
-  NODES_EACH = 8,       /* plus so many per node, in all searches of a net */
+  NODES_EACH = 8,       /* plus this per node, in all searches of a net */
 };
 
 /*

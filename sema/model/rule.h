@@ -6,7 +6,7 @@
 
 /* The rule of thumb in bytes: docs/memory.md, section 1. */
 struct rule {
-  int copies; /* of the parameters in training; without adam8bit's half ones */
+  int copies; /* of the parameters in training, of any type */
   int64_t prediction_params, prediction_activations, prediction;
   int64_t training_params, training_activations, misc, training;
 };
