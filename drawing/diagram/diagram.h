@@ -270,6 +270,16 @@ struct diagram_pieces {
 void diagram_sum_pieces(struct diagram *d, struct diagram_pieces *p);
 void diagram_open_search(struct diagram *d);
 
+/* Both have pieces of equal lengths, and groups at the same places. */
+bool diagram_same_groups(const struct diagram_pieces *p, size_t a, size_t b,
+                         size_t period);
+
+/* Calls `look` with the rows that give the same input to two rows, until it
+ * returns false. Rows of other layers have none: false. */
+typedef bool diagram_look_fn(void *user, int64_t x, int64_t y);
+bool diagram_look_at_rows(struct diagram *d, size_t a, size_t b,
+                          diagram_look_fn *look, void *user);
+
 /* The turns from piece `at` on that save most. */
 struct diagram_run {
   size_t period, count; /* pieces of a turn; turns */

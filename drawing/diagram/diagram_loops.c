@@ -1,24 +1,25 @@
 /*
- * Turns of a `for` whose layers are the same but for their figures. One turn
- * stands for all where each takes from the one before it what that one takes
- * from its own, and where what else leaves a turn goes to a row that reads the
- * same of all turns, as the sum over WaveNet's skips does.
+ * Loops: iterations of a `for` whose layers differ only in their figures. One
+ * iteration is drawn for all if each takes from the one before it what that one
+ * takes from its own, and if a row after the loop that reads an iteration reads
+ * the same of all of them, as the sum over WaveNet's skips does.
  */
 #include "drawing/diagram/diagram.h"
 #include "sema/repeat/iteration.h"
 
 enum {
-  MOST_CARRIED = 4, /* tensors that a turn hands to the next */
+  MOST_CARRIED = 4, /* tensors that an iteration hands to the next */
   MOST_FAILURES = 16,
-  MOST_ROWS = 4000 /* beyond, loops are drawn turn by turn */
+  MOST_ROWS = 4000 /* loops of larger nets are drawn in full */
 };
 
-/* Rows of a loop: `count` turns of `length` rows each. */
+/* Rows of a loop: `count` iterations of `length` rows each. */
 struct diagram_loop {
   struct diagram *d;
   int64_t first, length, count;
-  int64_t from[MOST_CARRIED];  /* of the turn before, by place in it */
-  int64_t start[MOST_CARRIED]; /* what the first turn takes instead */
+  int64_t at;                 /* the turn that is compared with the next one */
+  int64_t from[MOST_CARRIED]; /* rows of the iteration before, from its first */
+  int64_t start[MOST_CARRIED]; /* rows that the first iteration reads instead */
   int carried;
 };
 
@@ -26,72 +27,44 @@ static const struct row *row_at(const struct diagram_loop *l, int64_t row) {
   return &l->d->rows.at[row];
 }
 
-static bool same_layers(const struct diagram_loop *l, int64_t a, int64_t b) {
-  const struct model *model = l->d->c->model;
+/* Neither warns, and both are rows of layers or calls of one def. */
+static bool same_rows(const struct diagram_loop *l, int64_t a, int64_t b) {
   const struct row *x = row_at(l, a), *y = row_at(l, b);
-  if (row_only_moves(l->d, x) && row_only_moves(l->d, y))
-    return !x->warning_count && !y->warning_count;
-  if (x->end - x->first != y->end - y->first || x->warning_count ||
-      y->warning_count || (x->group == NO_NODE) != (y->group == NO_NODE) ||
-      call_of_group(l->d, x->group) != call_of_group(l->d, y->group))
-    return false;
-  for (int64_t i = 0; i < x->end - x->first; i++) {
-    const struct node *m = &model->nodes.at[x->first + i];
-    const struct node *n = &model->nodes.at[y->first + i];
-    if (m->kind != n->kind || m->input_count != n->input_count)
-      return false;
-  }
-  return true;
+  return !x->warning_count && !y->warning_count &&
+         ((row_only_moves(l->d, x) && row_only_moves(l->d, y)) ||
+          ((x->group == NO_NODE) == (y->group == NO_NODE) &&
+           call_of_group(l->d, x->group) == call_of_group(l->d, y->group)));
 }
 
-static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start,
-                         bool first) {
+/* A carried tensor is known by its place, and starts from one row alone. */
+static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start) {
   for (int i = 0; i < l->carried; i++)
-    if (l->from[i] == place || (first && l->start[i] == start))
-      return l->from[i] == place && (!first || l->start[i] == start);
-  if (!first || l->carried == MOST_CARRIED)
+    if (l->from[i] == place || l->start[i] == start)
+      return l->from[i] == place && l->start[i] == start;
+  if (l->carried == MOST_CARRIED)
     return false;
   l->from[l->carried] = place;
   l->start[l->carried++] = start;
   return true;
 }
 
-/* Whether the same input of a turn at `a` and of the next one correspond. */
-static bool same_input(struct diagram_loop *l, int64_t a, int64_t x,
-                       int64_t y) {
-  int64_t b = a + l->length;
+/* An input of an iteration corresponds to that of the next one. */
+static bool same_input(void *user, int64_t x, int64_t y) {
+  struct diagram_loop *l = user;
+  int64_t a = l->at, b = a + l->length;
   if (y >= b)
     return x == y - l->length;
   if (y >= a)
-    return a == l->first ? x < a && same_carried(l, y - a, x, true)
+    return a == l->first ? x < a && same_carried(l, y - a, x)
                          : x == y - l->length;
   return x == y;
-}
-
-static bool same_inputs(struct diagram_loop *l, int64_t a, int64_t row) {
-  const struct model *model = l->d->c->model;
-  const struct diagram_section *section = section_of(l->d, (size_t)a);
-  const struct row *x = row_at(l, row), *y = row_at(l, row + l->length);
-  if (row_only_moves(l->d, x))
-    return same_input(l, a, row_of_node(l->d, section, row_input(l->d, x)),
-                      row_of_node(l->d, section, row_input(l->d, y)));
-  for (int64_t i = 0; i < x->end - x->first; i++) {
-    const struct node *m = &model->nodes.at[x->first + i];
-    const struct node *n = &model->nodes.at[y->first + i];
-    for (int k = 0; k < m->input_count; k++)
-      if (!same_input(l, a, row_of_node(l->d, section, node_input(model, m, k)),
-                      row_of_node(l->d, section, node_input(model, n, k))))
-        return false;
-  }
-  return true;
 }
 
 static int64_t node_of(const struct diagram_loop *l, int64_t row) {
   return row_at(l, row)->first;
 }
 
-/* The turn that is one row's, of the innermost loop of which the other has the
- * next one; NULL: of none. */
+/* The iteration of row `a`, if row `b` is in the next one; NULL. */
 static const struct frame *turn_of(const struct diagram_loop *l, int64_t a,
                                    int64_t b) {
   return iteration_before(l->d->c->model, node_of(l, a), node_of(l, b));
@@ -112,7 +85,7 @@ static bool same_text(const struct diagram_loop *l, int64_t a, int64_t b) {
   return same_but_figures(text_slice(&x), text_slice(&y));
 }
 
-/* The turn after a turn, which starts at a row, has no more rows. */
+/* The iteration after `before`, which starts at a row, has no more rows. */
 static bool last_is_whole(const struct diagram_loop *l, int64_t row,
                           const struct frame *before) {
   const struct frame *turn =
@@ -120,7 +93,7 @@ static bool last_is_whole(const struct diagram_loop *l, int64_t row,
   return turn && !is_inside(l, row + l->length, turn);
 }
 
-/* The turn that starts with a row and ends before the next one; or NULL. */
+/* The iteration of exactly the rows from `a` to before the next one; NULL. */
 static const struct frame *whole_turn(const struct diagram_loop *l, int64_t a) {
   const struct frame *turn = turn_of(l, a, a + l->length);
   return !turn || is_inside(l, a - 1, turn) ||
@@ -131,9 +104,12 @@ static const struct frame *whole_turn(const struct diagram_loop *l, int64_t a) {
 
 static bool next_turn(struct diagram_loop *l, int64_t a) {
   const struct frame *turn = whole_turn(l, a);
+  l->at = a;
   for (int64_t row = a; row < a + l->length; row++)
-    if (--l->d->search < 0 || !same_layers(l, row, row + l->length) ||
-        !same_inputs(l, a, row) || turn_of(l, row, row + l->length) != turn ||
+    if (--l->d->search < 0 || !same_rows(l, row, row + l->length) ||
+        !diagram_look_at_rows(l->d, (size_t)row, (size_t)(row + l->length),
+                              same_input, l) ||
+        turn_of(l, row, row + l->length) != turn ||
         !same_text(l, row, row + l->length))
       return false;
   return l->carried > 0 && last_is_whole(l, a + l->length, turn);
@@ -142,8 +118,8 @@ static bool next_turn(struct diagram_loop *l, int64_t a) {
 /* Readers */
 
 /*
- * What is after the loop reads of a place its last turn, or all turns: then
- * the names of the turns are one name. `seen` has the turns read, by place.
+ * A row after the loop reads a place of the last iteration, or of all of them:
+ * then one name stands for all. `seen` counts, by place, those it reads.
  */
 static bool collects(const struct diagram_loop *l,
                      const struct diagram_section *s, int64_t row,
@@ -170,7 +146,7 @@ static bool collects(const struct diagram_loop *l,
   return whole;
 }
 
-/* An output of the net; not one that training alone has, of all turns. */
+/* The row is an output, unless training alone has it from every iteration. */
 static bool leaves_net(const struct diagram_loop *l, int64_t row) {
   const struct model *model = l->d->c->model;
   if (l->d->reader_of_row[row] != INT64_MAX)
@@ -200,17 +176,7 @@ static bool is_closed(const struct diagram_loop *l) {
   return true;
 }
 
-static bool same_groups(const struct diagram_pieces *p, size_t a, size_t b,
-                        size_t period) {
-  size_t first = p->at[a].first, second = p->at[b].first;
-  for (size_t i = 0; i < period; i++)
-    if (p->at[a + i].end - first != p->at[b + i].end - second ||
-        (p->at[a + i].group == NO_NODE) != (p->at[b + i].group == NO_NODE))
-      return false;
-  return true;
-}
-
-/* A loop that is read from inside again and again is left as it is. */
+/* A loop that failed often is not tried again: each try costs as much. */
 static bool has_failed(const struct diagram *d, const struct diagram_loop *l) {
   const struct model *model = d->c->model;
   const struct frame *turn =
@@ -239,7 +205,7 @@ size_t diagram_find_loop(struct diagram *d, const struct diagram_pieces *p,
     return 1;
   for (size_t here = at;
        here + 2 * period <= end && whole_turn(&l, (int64_t)p->at[here].first) &&
-       same_groups(p, here, here + period, period) &&
+       diagram_same_groups(p, here, here + period, period) &&
        next_turn(&l, (int64_t)p->at[here].first);
        here += period)
     l.count++;

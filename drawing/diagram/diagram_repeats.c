@@ -1,64 +1,65 @@
 /*
- * Repeats. Where fold.h asks what a reader of a table takes for equal, a
- * drawing needs more: turns that start where the one before ended, and that
- * nobody reads from inside. Then one turn can stand for all, with its arrows.
- * Sizes may differ where the author wrote `repeat`. Inputs of a row are
- * compared as seen from the start of its turn; what all turns read from outside
- * is the same tensor.
+ * Repeats. fold.h asks what a reader of a table takes for equal. A drawing
+ * needs more: iterations that start where the one before ended, and that
+ * nothing outside reads from inside. Then one iteration stands for all, with
+ * its arrows. Sizes may differ where the author wrote `repeat`. Inputs are
+ * compared relative to the start of their iteration; what all iterations read
+ * from outside is the same tensor.
  */
 #include "drawing/diagram/diagram.h"
 #include "sema/repeat/iteration.h"
 
-/* Two neighbouring turns: the first row of each. */
-struct diagram_pair {
-  struct diagram *d;
-  size_t a, b;
-  int64_t entry; /* the one row before them that the first starts from */
-};
-
-/* Calls `look` with what the same input of both turns reads, until false. */
-typedef bool look_fn(struct diagram_pair *pair, int64_t x, int64_t y);
-
-static bool look_at_row(struct diagram_pair *pair, size_t offset,
-                        look_fn *look) {
-  struct diagram *d = pair->d;
+bool diagram_look_at_rows(struct diagram *d, size_t a, size_t b,
+                          diagram_look_fn *look, void *user) {
   const struct model *model = d->c->model;
-  const struct row *a = &d->rows.at[pair->a + offset];
-  const struct row *b = &d->rows.at[pair->b + offset];
-  const struct diagram_section *section = section_of(d, pair->a);
-  d->search--;
-  if (row_only_moves(d, a) && row_only_moves(d, b))
-    return look(pair, row_of_node(d, section, row_input(d, a)),
-                row_of_node(d, section, row_input(d, b)));
-  if (a->end - a->first != b->end - b->first)
+  const struct row *x = &d->rows.at[a], *y = &d->rows.at[b];
+  const struct diagram_section *section = section_of(d, a);
+  if (row_only_moves(d, x) && row_only_moves(d, y))
+    return look(user, row_of_node(d, section, row_input(d, x)),
+                row_of_node(d, section, row_input(d, y)));
+  if (x->end - x->first != y->end - y->first)
     return false;
-  for (int64_t i = 0; i < a->end - a->first; i++) {
-    const struct node *x = &model->nodes.at[a->first + i];
-    const struct node *y = &model->nodes.at[b->first + i];
-    if (x->input_count != y->input_count || x->kind != y->kind)
+  for (int64_t i = 0; i < x->end - x->first; i++) {
+    const struct node *m = &model->nodes.at[x->first + i];
+    const struct node *n = &model->nodes.at[y->first + i];
+    if (m->input_count != n->input_count || m->kind != n->kind)
       return false;
-    for (int k = 0; k < x->input_count; k++)
-      if (!look(pair, row_of_node(d, section, node_input(model, x, k)),
-                row_of_node(d, section, node_input(model, y, k))))
+    for (int k = 0; k < m->input_count; k++)
+      if (!look(user, row_of_node(d, section, node_input(model, m, k)),
+                row_of_node(d, section, node_input(model, n, k))))
         return false;
   }
   return true;
 }
 
-/* The second turn starts from the end of the first: so where does this one? */
-static bool find_entry(struct diagram_pair *pair, int64_t x, int64_t y) {
-  if (pair->entry == NO_NODE && y + 1 == (int64_t)pair->b)
+/* Two neighbouring iterations, by the first row of each. */
+struct diagram_pair {
+  int64_t a, b;
+  int64_t entry; /* the one row before them that the first starts from */
+};
+
+/* The second starts from the end of the first, and so this is the entry. */
+static bool find_entry(void *user, int64_t x, int64_t y) {
+  struct diagram_pair *pair = user;
+  if (pair->entry == NO_NODE && y + 1 == pair->b)
     pair->entry = x;
   return true;
 }
 
-static bool same_input(struct diagram_pair *pair, int64_t x, int64_t y) {
-  int64_t a = (int64_t)pair->a, b = (int64_t)pair->b;
-  if (y >= b)
-    return x - a == y - b;
-  if (y + 1 == b)
+static bool same_input(void *user, int64_t x, int64_t y) {
+  const struct diagram_pair *pair = user;
+  if (y >= pair->b)
+    return x - pair->a == y - pair->b;
+  if (y + 1 == pair->b)
     return x == pair->entry;
   return x == y && x != pair->entry;
+}
+
+static bool look_at_row(struct diagram *d, struct diagram_pair *pair,
+                        size_t offset, diagram_look_fn *look) {
+  d->search--;
+  return diagram_look_at_rows(d, (size_t)pair->a + offset,
+                              (size_t)pair->b + offset, look, pair);
 }
 
 static bool same_sizes(const struct diagram *d, size_t a, size_t b) {
@@ -69,20 +70,20 @@ static bool same_sizes(const struct diagram *d, size_t a, size_t b) {
 
 static bool same_turns(struct diagram *d, size_t a, size_t b, size_t length,
                        bool sizes) {
-  struct diagram_pair pair = {d, a, b, NO_NODE};
+  struct diagram_pair pair = {(int64_t)a, (int64_t)b, NO_NODE};
   size_t checked = 0; /* rows, as soon as it is known where the first starts */
   for (size_t i = 0; i < length; i++) {
     if ((sizes && !same_sizes(d, a + i, b + i)) ||
-        !look_at_row(&pair, i, find_entry) || pair.entry >= (int64_t)a)
+        !look_at_row(d, &pair, i, find_entry) || pair.entry >= (int64_t)a)
       return false;
     for (; checked <= i && pair.entry >= 0; checked++)
-      if (!look_at_row(&pair, checked, same_input))
+      if (!look_at_row(d, &pair, checked, same_input))
         return false;
   }
   return checked == length;
 }
 
-/* Whether nobody after a turn reads what is inside it. */
+/* No row after an iteration reads what is inside it. */
 static bool is_closed(const struct diagram *d, size_t first, size_t end) {
   for (size_t row = first; row + 1 < end; row++)
     if (d->reader_of_row[row] >= (int64_t)end)
@@ -90,7 +91,7 @@ static bool is_closed(const struct diagram *d, size_t first, size_t end) {
   return true;
 }
 
-/* The turn of the outermost loop that a row is in, or NULL. */
+/* The outermost loop's iteration that a row is in, or NULL. */
 static const struct frame *outermost_turn(const struct diagram *d, size_t row) {
   const struct frame *turn = NULL;
   for (const struct frame *f =
@@ -101,7 +102,7 @@ static const struct frame *outermost_turn(const struct diagram *d, size_t row) {
   return turn;
 }
 
-/* Whether a row is in that turn or in the next one. */
+/* A row is in that iteration or in the next one. */
 static bool is_near(const struct diagram *d, const struct frame *turn,
                     size_t row) {
   int64_t node = d->rows.at[row].first;
@@ -109,7 +110,7 @@ static bool is_near(const struct diagram *d, const struct frame *turn,
          iteration_before(d->c->model, turn->first, node) == turn;
 }
 
-/* Two turns of one `repeat`: the author calls them the same. */
+/* Two iterations of one `repeat`, which the author calls the same. */
 static bool are_repeated(const struct diagram *d, size_t a, size_t b) {
   const struct frame *turn =
       iteration_before(d->c->model, d->rows.at[a].head, d->rows.at[b].head);
@@ -119,13 +120,13 @@ static bool are_repeated(const struct diagram *d, size_t a, size_t b) {
   return word.length > 6 && memcmp(word.at, "repeat", 6) == 0;
 }
 
-/* Sums: those of equal texts are equal, whatever stands before them. */
+/* Polynomial sums: their differences are equal for equal texts. */
 
 enum { LONGEST_TURN = 256 }; /* pieces: keeps the search near to linear */
 
 static const uint64_t base = 0x9e3779b97f4a7c15u;
 
-/* What a reader is warned of stands for itself. */
+/* A row with a warning is equal to no other, so that it is shown. */
 static uint64_t piece_hash(const struct diagram *d,
                            const struct diagram_piece *p) {
   uint64_t hash = p->group == NO_NODE;
@@ -147,13 +148,21 @@ static bool same_sums(const struct diagram_pieces *p, size_t a, size_t period,
   return p->sums[b] - p->sums[a] * power == p->sums[end] - p->sums[b] * power;
 }
 
-static bool same_texts(const struct diagram *d, const struct diagram_pieces *p,
-                       size_t a, size_t b, size_t period) {
+bool diagram_same_groups(const struct diagram_pieces *p, size_t a, size_t b,
+                         size_t period) {
   size_t first = p->at[a].first, second = p->at[b].first;
   for (size_t i = 0; i < period; i++)
     if (p->at[a + i].end - first != p->at[b + i].end - second ||
         (p->at[a + i].group == NO_NODE) != (p->at[b + i].group == NO_NODE))
       return false;
+  return true;
+}
+
+static bool same_texts(const struct diagram *d, const struct diagram_pieces *p,
+                       size_t a, size_t b, size_t period) {
+  size_t first = p->at[a].first, second = p->at[b].first;
+  if (!diagram_same_groups(p, a, b, period))
+    return false;
   for (size_t i = 0; i < p->at[a + period - 1].end - first; i++)
     if (d->hash_of_row[first + i] != d->hash_of_row[second + i] ||
         d->rows.at[first + i].warning_count ||
@@ -178,7 +187,7 @@ static bool same_pieces(struct diagram *d, const struct diagram_pieces *p,
   return same_texts(d, p, a, b, period) && is_closed(d, first, second);
 }
 
-/* How many turns start at a piece, of so many pieces each. */
+/* The number of iterations that start at a piece, of `period` pieces. */
 static size_t count_turns(struct diagram *d, const struct diagram_pieces *p,
                           size_t at, size_t end, size_t period, uint64_t power,
                           bool *varies) {
@@ -200,8 +209,8 @@ static size_t count_turns(struct diagram *d, const struct diagram_pieces *p,
 }
 
 /*
- * What may be compared: so often each row, and so much in any net. Nothing
- * that people write comes near; beyond, rows are drawn one by one.
+ * The budget of comparisons, per row and for any net. Nets that people write
+ * do not come near it; beyond it, rows are drawn one by one.
  */
 enum { SEARCH_ROW = 200, SEARCH_LEAST = 100000 };
 
@@ -214,7 +223,7 @@ struct diagram_run diagram_find_run(struct diagram *d,
                                     size_t end) {
   struct diagram_run best = {1, 1, false};
   size_t saved = 0, row = p->at[at].first;
-  int64_t reader = -1; /* of all rows of a turn but its last */
+  int64_t reader = -1; /* the last one of all rows but the iteration's last */
   uint64_t power = 1;
   if (d->c->options->unfold)
     return best;
@@ -229,11 +238,11 @@ struct diagram_run diagram_find_run(struct diagram *d,
     for (; row + 1 < next; row++)
       reader = d->reader_of_row[row] > reader ? d->reader_of_row[row] : reader;
     if (!turn && reader >= (int64_t)p->at[at + most - 1].end)
-      break; /* it is read outside of all turns */
+      break; /* it is read outside of all iterations */
     if (reader < (int64_t)next)
       count = count_turns(d, p, at, end, period, power, &varies);
     if (turn && !is_near(d, turn, p->at[at + period].first))
-      turn = NULL; /* what is longer ends after the next turn, too */
+      turn = NULL; /* longer periods end after the next iteration, too */
     if (turn) {
       size_t turns = diagram_find_loop(d, p, at, end, period);
       if (turns > count) {
