@@ -1,14 +1,14 @@
 /*
- * Folding. Rows that could be the start of the next turn have the same hash
- * of what is written; of the nearest few the one that covers most wins. A turn
- * is folded in itself again, so that loops inside loops are seen.
+ * Folding. A row that could start the next iteration has the same hash as this
+ * one; of the nearest few, the one that covers most rows wins. An iteration is
+ * folded again inside, so that loops in loops are found.
  */
 #include "codegen/fold.h"
 #include "base/hash.h"
 #include "sema/repeat/stretch.h"
 
 enum {
-  CANDIDATES = 8, /* next rows of the same words that are tried as a turn */
+  CANDIDATES = 8, /* next rows of this hash that may start an iteration */
 };
 
 struct folder {
@@ -32,8 +32,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length) {
 }
 
 /*
- * A row of late that is written alike, or SIZE_MAX; to write numbers takes
- * long. `late`: a row by what its layer is like, from 1.
+ * An earlier row that is written alike, or SIZE_MAX. It saves writing, which is
+ * slow. `late` has the last row for each like layer, from 1.
  */
 static size_t written_alike(const struct model *model, const struct rows *rows,
                             size_t index, size_t *late) {
@@ -47,7 +47,7 @@ static size_t written_alike(const struct model *model, const struct rows *rows,
              : SIZE_MAX;
 }
 
-/* Of the words, of which less is left: the numbers between brackets go. */
+/* Hashes the words without numbers between brackets, which it removes. */
 static uint64_t hash_series(struct text *words) {
   size_t length = 0;
   bool inside = false;
@@ -60,7 +60,7 @@ static uint64_t hash_series(struct text *words) {
   return hash_bytes(HASH_TEXT, words->at, length);
 }
 
-/* Once: rows are folded twice where a page has no room for all. */
+/* Hashes are kept: rows are folded twice if a page lacks room. */
 static void hash_words(const struct compiled *c, struct rows *rows) {
   struct text words = text_new(c->arena);
   if (rows->words)
@@ -100,7 +100,7 @@ static uint64_t hash_row(const struct folder *f, size_t index) {
   return hash_bytes(hash, more, sizeof more);
 }
 
-/* By hash, the next row with it: filled from the back. */
+/* Links each row to the next one of its hash, from the back. */
 static void link_rows(struct folder *f) {
   size_t count = f->rows->count, size = 16;
   while (size < 2 * count)
@@ -139,7 +139,7 @@ static bool same_row(const struct folder *f, size_t i, size_t k) {
   return true;
 }
 
-/* Turns of `period` rows from `row` on, up to `end`. */
+/* The number of iterations of `period` rows from `row` on, up to `end`. */
 static int64_t count_turns(const struct folder *f, size_t row, size_t period,
                            size_t end) {
   int64_t times = 1;
@@ -151,8 +151,8 @@ static int64_t count_turns(const struct folder *f, size_t row, size_t period,
 }
 
 /*
- * A turn must not cut a group in two: whatever holds its first row and the
- * one before holds all turns, and so at each end of a turn.
+ * An iteration must not cut a group in two: at each border, the group that
+ * holds both sides must hold all iterations.
  */
 static bool keeps_to_groups(const struct folder *f, size_t row, size_t period,
                             int64_t times) {
@@ -170,7 +170,7 @@ static bool keeps_to_groups(const struct folder *f, size_t row, size_t period,
   return true;
 }
 
-/* The line of what repeats from `row` on; `times` is 1 if nothing does. */
+/* The line for what repeats from `row` on; `times` is 1 if nothing repeats. */
 static struct fold_line find_turns(const struct folder *f, size_t row,
                                    size_t end, size_t least) {
   struct fold_line best = {.row = row, .period = 1, .times = 1};
@@ -210,7 +210,7 @@ static size_t rows_of_group(const struct folder *f, size_t row, size_t end,
   return at - row;
 }
 
-/* Parts lie inside parts no deeper than this; then rows are lines. */
+/* Deeper parts are not folded: each row is a line. */
 enum { DEEPEST = 32 };
 
 static void add_line(struct folder *f, struct fold_line line) {
@@ -224,7 +224,7 @@ static void fold(struct folder *f, size_t row, size_t end, int depth,
   while (row < end) {
     struct fold_line line = {.row = row, .period = 1, .times = 1};
     int64_t group = NO_NODE;
-    size_t rows = 1; /* of the group that begins here: it stays whole */
+    size_t rows = 1; /* the group that begins here stays whole */
     if (f->next && depth < DEEPEST) {
       group = group_at(f, row, around);
       if (group != NO_NODE)
@@ -251,7 +251,7 @@ struct folds folds_of(const struct compiled *c, struct rows *rows,
                       enum fold_how how) {
   size_t count = rows->count;
   struct folder f = {.c = c, .rows = rows, .alike = how == FOLD_ALIKE};
-  /* Parts have two rows at least: no more of them than rows. */
+  /* A part has at least two rows, so there are fewer parts than rows. */
   f.folds.at = arena_room(c->arena, 2 * count + 1, sizeof *f.folds.at);
   if (how != FOLD_NONE) {
     f.hash = arena_room(c->arena, count + 1, sizeof *f.hash);

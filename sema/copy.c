@@ -1,12 +1,12 @@
 /*
- * Copies: a loop of a million turns makes mostly the same. Where its
- * statements are literals, on a tensor of the shape of the turn before, what
- * a turn adds to the model is what that one has added, further on.
+ * Copies: most iterations of a long loop make the same. If its statements are
+ * literals and the tensor has the shape that the iteration before had, then an
+ * iteration adds to the model what that one added, further on.
  */
 #include "base/check.h"
 #include "sema/statements.h"
 
-/* What the next turn begins with. */
+/* The state in front of the next iteration. */
 static struct turn_mark mark_of(const struct expander *e) {
   const struct model *model = e->model;
   const struct node *current = NULL;
@@ -26,7 +26,7 @@ struct loop loop_begin(const struct expander *e, const struct stmt *stmt,
   return (struct loop){.stmt = stmt, .total = total, .at[2] = mark_of(e)};
 }
 
-/* Whether both turns have begun with the same, as the next one does. */
+/* Both iterations began with the same, and so does the next one. */
 static bool were_alike(const struct turn_mark *at) {
   for (int i = 0; i < 2; i++)
     if (!at[i].shape || !at[i + 1].shape ||
@@ -37,7 +37,7 @@ static bool were_alike(const struct turn_mark *at) {
   return length > 0 && at[2].current - at[1].current == length;
 }
 
-/* How many of the turns to come stay below all limits. */
+/* The number of coming iterations that stay below all limits. */
 static int64_t turns_within(const struct expander *e, const struct loop *loop,
                             int64_t turns) {
   const struct turn_mark *a = &loop->at[1], *b = &loop->at[2];
@@ -67,7 +67,8 @@ static struct frame *copy_frames(struct expander *e, const struct loop *loop,
   return frames;
 }
 
-/* Each node is that of the turn before, and its number grows as before. */
+/* Each node is that of the iteration before; numbers in names grow as before.
+ */
 static void copy_nodes(struct expander *e, const struct loop *loop,
                        struct frame *frames, size_t turns) {
   struct model *model = e->model;

@@ -106,7 +106,7 @@ static const struct slice away = {"in the host's memory", 20};
 
 /* ", turns 4..6 of 24" */
 static void put_turns(struct devices *b, struct node_range part) {
-  const struct repeated *r = &b->parallel->repeated;
+  const struct node_turns *r = &b->parallel->repeated;
   int64_t first, turns = borders_turns(r, part, &first);
   if (r->count && turns)
     text_printf(&b->line, ", turn%s %" PRId64, turns == 1 ? "" : "s",

@@ -1,15 +1,15 @@
 /*
- * Which parts of a net become modules: groups with parameters, and turns of
+ * Parts of a net that become modules: groups with parameters, and iterations of
  * loops that are more than one layer or one call.
  */
 #include <stdlib.h>
 
 #include "codegen/torch/python.h"
 
-/* A group, or a turn of a loop, that may be one. */
+/* A group or an iteration that may become a module. */
 struct turns_part {
   int64_t first, end; /* nodes */
-  int64_t group;      /* around the turn, or itself */
+  int64_t group;      /* the group itself, or the one around the iteration */
   const struct frame *turn;
   int64_t modules;
   bool unit;
@@ -17,7 +17,7 @@ struct turns_part {
 
 struct torch_turns {
   struct python *p;
-  int64_t *modules; /* by node: how many of those before it own parameters */
+  int64_t *modules; /* by node: the number of modules before it */
   VEC(struct turns_part) parts;
 };
 
@@ -77,7 +77,7 @@ static void find_groups_of_turns(struct torch_turns *t) {
   }
 }
 
-/* Outer ones first; a turn before a group that is all of it. */
+/* Outer parts come first, an iteration before a group of the same nodes. */
 static int compare(const void *a, const void *b) {
   const struct turns_part *one = a, *other = b;
   if (one->first != other->first)
@@ -89,7 +89,7 @@ static int compare(const void *a, const void *b) {
   return one->group < other->group ? -1 : one->group > other->group;
 }
 
-/* Layers of a turn that are not in a part inside of it. */
+/* Counts layers of an iteration that are in no part inside it, 2 at most. */
 static int count_rows(const struct torch_turns *t, size_t index) {
   const struct turns_part *part = &t->parts.at[index];
   const struct model *model = t->p->model;
@@ -124,7 +124,7 @@ static struct slice call_of(const struct torch_turns *t,
              : (struct slice){(const char *)&part->first, sizeof part->first};
 }
 
-/* How many kinds of parts are right inside, 2 at most. */
+/* Counts the kinds of parts right inside, 2 at most. */
 static int count_inner(const struct torch_turns *t, size_t index) {
   const struct turns_part *part = &t->parts.at[index];
   struct slice first = {NULL, 0};
@@ -142,7 +142,7 @@ static int count_inner(const struct torch_turns *t, size_t index) {
   return first.at != NULL;
 }
 
-/* All turns of a loop are units if one of them is worth it. */
+/* All iterations of a loop are units if one of them is worth it. */
 static void choose_turns(struct torch_turns *t) {
   struct map chosen = {0};
   for (size_t i = t->parts.count; i-- > 0;) {
@@ -169,7 +169,7 @@ static void choose_turns(struct torch_turns *t) {
   }
 }
 
-/* The unit that a group without parameters calls once more; 0: none. */
+/* The unit that a group without parameters calls again; 0: none. */
 static int64_t find_again(const struct python *p, const int64_t *of_group,
                           int64_t group) {
   int64_t other = python_group_again(p, group);

@@ -70,7 +70,7 @@ int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
   return d->rows.of_node[node];
 }
 
-/* Who reads a row last; an output of the net is read for ever. */
+/* Finds the last reader of each row; an output is read after all rows. */
 static void find_readers(struct diagram *d) {
   const struct model *model = d->c->model;
   for (size_t i = 0; i < d->rows.count; i++)
@@ -94,7 +94,7 @@ static void find_readers(struct diagram *d) {
     d->reader_of_row[d->rows.of_node[model->outputs.at[i].node]] = INT64_MAX;
 }
 
-/* Whether all that a node does is to put the same values elsewhere. */
+/* A node that only moves values, without changing any. */
 static bool node_moves(const struct diagram *d, int64_t index) {
   const struct model *model = d->c->model;
   const struct node *node = &model->nodes.at[index];

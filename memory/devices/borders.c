@@ -8,12 +8,12 @@
 struct border_finding {
   const struct model *model;
   struct arena *arena;
-  uint64_t *look; /* by node: equal for nodes that look alike */
-  bool *single;   /* by node: one tensor alone leads to it and on */
-  VEC(struct repeated) all;
+  uint64_t *look; /* by node: equal for those that look alike */
+  bool *single;   /* by node: one tensor alone leads to it and beyond */
+  VEC(struct node_turns) all;
 };
 
-/* Hash of a node's kind and the sizes of its output and parameters. */
+/* Nodes look alike by kind, output size and parameter sizes. */
 static uint64_t look_of(const struct model *model, const struct node *node) {
   uint64_t hash = hash_text(HASH_TEXT, slice_of(node->kind->name));
   for (int i = 0; i < node->out->rank; i++)
@@ -26,14 +26,15 @@ static uint64_t look_of(const struct model *model, const struct node *node) {
 
 /* Repeating blocks */
 
-/* True if the nodes of a loop iteration or a call begin here. */
+/* Iterations preferably begin where a loop's or a call's nodes do. */
 static bool is_begin(const struct model *model, int64_t node) {
   const struct node *at = &model->nodes.at[node];
   return at->head == node && (node == 0 || at[0].frame != at[-1].frame ||
                               at[0].group != at[-1].group);
 }
 
-/* Blocks from `first` to `end`; 0: several tensors lead between them. */
+/* The number of iterations from `first` to `end`; 0: several tensors lead from
+   one to the next. */
 static int64_t turns_from(const struct border_finding *f, int64_t first,
                           int64_t end, int64_t length) {
   int64_t count = (end - first) / length;
@@ -46,7 +47,7 @@ static int64_t turns_from(const struct border_finding *f, int64_t first,
 static void add_stretch(struct border_finding *f, int64_t first, int64_t end,
                         int64_t length) {
   const struct model *model = f->model;
-  struct repeated best = {0};
+  struct node_turns best = {0};
   if (end - first < 2 * length)
     return;
   for (int64_t i = 0; i < 2 * length && first > 0 &&
@@ -57,22 +58,22 @@ static void add_stretch(struct border_finding *f, int64_t first, int64_t end,
     int64_t count = turns_from(f, at, end, length);
     if (count > best.count || (count == best.count && is_begin(model, at) &&
                                !is_begin(model, best.first)))
-      best = (struct repeated){at, length, count};
+      best = (struct node_turns){at, length, count};
   }
   if (best.count > 1)
     *VEC_PUSH(f->arena, &f->all) = best;
 }
 
-static struct repeated longest(const struct border_finding *f) {
-  struct repeated found = {0};
+static struct node_turns longest(const struct border_finding *f) {
+  struct node_turns found = {0};
   for (size_t i = 0; i < f->all.count; i++)
     if (f->all.at[i].length * f->all.at[i].count > found.length * found.count)
       found = f->all.at[i];
   return found;
 }
 
-int64_t borders_turns(const struct repeated *repeated, struct node_range nodes,
-                      int64_t *first) {
+int64_t borders_turns(const struct node_turns *repeated,
+                      struct node_range nodes, int64_t *first) {
   int64_t begin = repeated->first, length = max_i64(repeated->length, 1);
   int64_t end = begin + length * repeated->count;
   int64_t from = min_i64(max_i64(nodes.first, begin), end);
@@ -81,7 +82,7 @@ int64_t borders_turns(const struct repeated *repeated, struct node_range nodes,
   return (to - from) / length;
 }
 
-bool borders_by_turns(const struct repeated *repeated, int64_t parts,
+bool borders_by_turns(const struct node_turns *repeated, int64_t parts,
                       int64_t nodes) {
   int64_t all = repeated->length * repeated->count; /* at most the nodes */
   return repeated->count >= parts && 4 * all >= 3 * nodes;
@@ -91,7 +92,7 @@ bool borders_by_turns(const struct repeated *repeated, int64_t parts,
 
 enum { OUTER, INSIDE_PART, INSIDE_TURN };
 
-/* Hides the inside of blocks, and of groups without inner groups or blocks. */
+/* Groups that hold others, or iterations, are cut inside. */
 static void find_hidden(const struct border_finding *f, char *hidden) {
   const struct model *model = f->model;
   bool *holds = arena_alloc(f->arena, model->groups.count + 1, sizeof *holds);
@@ -107,7 +108,7 @@ static void find_hidden(const struct border_finding *f, char *hidden) {
          !holds[i] && at < model->groups.at[i].end; at++)
       hidden[at] = turn[at] ? OUTER : INSIDE_PART;
   for (size_t i = 0; i < f->all.count; i++) {
-    const struct repeated *r = &f->all.at[i];
+    const struct node_turns *r = &f->all.at[i];
     for (int64_t at = 0; at < r->length * r->count; at++)
       if (at % r->length)
         hidden[r->first + at] = INSIDE_TURN;

@@ -4,16 +4,11 @@
 
 #include "memory/checkpoint/cuts.h"
 
-/* Repeating blocks: nodes [first, first + length * count). */
-struct repeated {
-  int64_t first, length, count; /* length in nodes; count of blocks, 0: none */
-};
-
 struct net_borders {
-  struct cuts single;       /* all places where one tensor alone leads on */
-  struct repeated repeated; /* the blocks with most of the net's layers */
-  /* Single places at the ends of a named part, a call, an iteration or a layer
-   * of the net itself, but not inside a repeating block. */
+  struct cuts single;         /* all places where one tensor alone leads on */
+  struct node_turns repeated; /* the largest stretch; count 0: none repeats */
+  /* Of the single ones, those at an end of a named part, of a call, of a turn
+     or of a layer of the net itself; none inside a turn that repeats. */
   struct cuts outer;
   struct cuts apart; /* single places outside the blocks */
 };
@@ -25,14 +20,14 @@ struct net_borders {
  */
 struct net_borders borders_find(const struct model *model, struct arena *arena);
 
-/* Number of repeating blocks in nodes that are cut between blocks. *first is
- * the index of the first one, from 0. */
-int64_t borders_turns(const struct repeated *repeated, struct node_range nodes,
-                      int64_t *first);
+/* The number of iterations in nodes that are cut between iterations; the index
+   of the first one is in *first. */
+int64_t borders_turns(const struct node_turns *repeated,
+                      struct node_range nodes, int64_t *first);
 
-/* True if a net of `nodes` layers is cut between blocks into `parts`: there are
- * at least `parts` blocks, with three quarters of the layers. */
-bool borders_by_turns(const struct repeated *repeated, int64_t parts,
+/* A net of `nodes` layers is cut by iterations into `parts` if there are as
+   many and three quarters of the layers are in them. */
+bool borders_by_turns(const struct node_turns *repeated, int64_t parts,
                       int64_t nodes);
 
 #endif

@@ -116,8 +116,8 @@ double *cut_macs_before(const struct model *model, struct arena *arena) {
 
 /* By blocks */
 
-/* Cuts after the given number of blocks of each part; NULL: the default. */
-static void cut_at_turns(const struct repeated *r, const int64_t *given,
+/* Of each part as given, or NULL: as many each. */
+static void cut_at_turns(const struct node_turns *r, const int64_t *given,
                          int64_t parts, struct arena *arena,
                          struct cuts *cuts) {
   int64_t turn = 0;
@@ -129,7 +129,7 @@ static void cut_at_turns(const struct repeated *r, const int64_t *given,
 
 bool cut_is_given(const struct net_borders *borders,
                   const struct turn_list *given, int64_t parts) {
-  const struct repeated *r = &borders->repeated;
+  const struct node_turns *r = &borders->repeated;
   const struct cuts *single = &borders->single;
   int64_t turns = 0, last = 0;
   size_t next = 0;
@@ -150,7 +150,7 @@ bool cut_is_given(const struct net_borders *borders,
 bool cut_has_turns(const struct model *model, const struct net_borders *borders,
                    const struct train_settings *train) {
   int64_t parts = train->pipeline * stage_parts(train);
-  const struct repeated *r = &borders->repeated;
+  const struct node_turns *r = &borders->repeated;
   if (train->cut == CUT_TURNS && cut_is_given(borders, train->turns, parts))
     return true;
   return (train->cut == CUT_TURNS || train->cut == CUT_LAYERS) &&
@@ -162,7 +162,7 @@ void cut_find(const struct model *model, const struct net_borders *borders,
               struct cuts *cuts) {
   int64_t parts = train->pipeline * stage_parts(train);
   int64_t end = (int64_t)model->nodes.count;
-  const struct repeated *r = &borders->repeated;
+  const struct node_turns *r = &borders->repeated;
   bool given =
       train->cut == CUT_TURNS && cut_is_given(borders, train->turns, parts);
   if (cut_has_turns(model, borders, train)) {

@@ -17,7 +17,7 @@ bool cut_check(const struct model *model, const struct settings *settings,
     return true;
   arena_open_in(&scratch, model->arena);
   struct net_borders borders = borders_find(model, &scratch);
-  const struct repeated r = borders.repeated;
+  const struct node_turns r = borders.repeated;
   bool right = cut_is_given(&borders, train->turns, parts);
   arena_close(&scratch);
   if (right)
@@ -53,7 +53,7 @@ bool cut_check(const struct model *model, const struct settings *settings,
 /* Finds the cut between blocks whose slowest stage is fastest, as "4,4,8".
  * False: it is no faster than `most` MACs. */
 static bool find_even_turns(const struct model *model, const double *before,
-                            const struct repeated *r, int64_t parts,
+                            const struct node_turns *r, int64_t parts,
                             double most, struct arena *arena,
                             struct text *out) {
   struct cuts places = {0}, cuts = {0};

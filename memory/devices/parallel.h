@@ -62,10 +62,10 @@ struct parallel {
   int64_t microbatch; /* samples */
   VEC(struct stage) stages;
   size_t most_loaded;
-  size_t units;             /* units that the net can be cut into */
-  struct repeated repeated; /* blocks that it is cut between; or count 0 */
-  int64_t host_devices;     /* devices that share a host's memory */
-  int64_t host;             /* maximum bytes of a host's devices together */
+  size_t units;               /* that the net can be cut into */
+  struct node_turns repeated; /* what it is cut between turns of; or count 0 */
+  int64_t host_devices;       /* that share a host's memory */
+  int64_t host;               /* bytes of all of these, the most of any host */
 };
 
 /* A whole step on one device, as a stage. */

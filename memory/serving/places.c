@@ -1,8 +1,8 @@
 /*
- * Places: the last layers of a net on a card, the others in host memory, as
- * llama.cpp divides them (src/llama-model.cpp, load_tensors). A layer is a loop
- * iteration with a KV cache or a state. The output counts as one more layer.
- * Nodes before all layers, the embedding, are on the host.
+ * Places: the last layers of a net are on a card, the others in the host's
+ * memory, as in llama.cpp (src/llama-model.cpp, load_tensors). A layer is an
+ * iteration of the loop that has a KV cache or a state. The output is one more
+ * layer. The token embedding, in front of all layers, is on the host.
  */
 #include <string.h>
 
@@ -10,15 +10,15 @@
 #include "memory/serving/serving.h"
 #include "sema/repeat/iteration.h"
 
-/* A layer that grows, and its loop iteration; NULL: none. */
+/* A layer with a cache or a state, and the iteration it is in; NULL: none. */
 struct anchor {
   int64_t node;
   const struct frame *turn;
 };
 struct anchors {
   VEC(struct anchor) all;
-  VEC(const struct frame *) loops; /* one iteration of each repeating loop */
-  int64_t *reach; /* by node: the last reader of the values made before it */
+  VEC(const struct frame *) loops; /* an iteration of each loop of anchors */
+  int64_t *reach; /* the last node that reads what is made before each */
 };
 
 static bool repeats(const struct anchors *anchors, const struct frame *turn) {
@@ -29,7 +29,7 @@ static bool repeats(const struct anchors *anchors, const struct frame *turn) {
   return false;
 }
 
-/* Finds the innermost loops with anchors in several iterations. */
+/* The innermost loops that have anchors in several iterations. */
 static void find_turns(const struct model *model, struct arena *arena,
                        struct anchors *anchors) {
   struct anchor *at = anchors->all.at;
@@ -80,12 +80,12 @@ static int64_t led_to(const struct anchors *anchors, int64_t node,
   return node;
 }
 
-/* The node after the iteration, or after the single anchor. */
+/* The node after the iteration, or after an anchor outside of loops. */
 static int64_t end_of(const struct anchor *anchor) {
   return anchor->turn ? anchor->turn->end : anchor->node + 1;
 }
 
-/* The node after the embedding, where a single first anchor's layer begins. */
+/* A layer outside of loops that comes first begins after the embedding. */
 static int64_t after_table(const struct model *model, int64_t anchor) {
   int64_t node = anchor;
   while (node > 0 && model->nodes.at[node - 1].kind->input != INPUT_INDEX)
@@ -93,8 +93,8 @@ static int64_t after_table(const struct model *model, int64_t anchor) {
   return node;
 }
 
-/* True if both are in one iteration. Successive single anchors are separate
- * layers if one tensor leads from one to the next. */
+/* Two anchors outside of loops are layers of their own if a single tensor leads
+   from one to the other. */
 static bool is_same_layer(const struct anchors *anchors,
                           const struct anchor *anchor,
                           const struct anchor *before) {
@@ -118,7 +118,7 @@ static int64_t begin_of(const struct model *model,
   return max_i64(least, anchor->turn->first);
 }
 
-/* The first node of the output: the head, or all after the last iteration. */
+/* The first node of the output layer: all that is after the last iteration. */
 static int64_t output_of(const struct model *model, const struct anchor *last) {
   int64_t count = (int64_t)model->nodes.count;
   if (last->turn)

@@ -1,10 +1,10 @@
 /*
  * Iterations of a net on its tape. An iteration reads only values of the one
- * before, in storages of at most one before that, and what is in front of them
- * all. So when what three iterations have recorded is the same, moved on,
- * whatever a layer asks of the tape is the same in those that come, which are
- * copied. The first iteration may differ, and the last, whose results others
- * read.
+ * before, in storages of at most one before that, and what is in front of all
+ * iterations. So once three iterations have recorded the same, moved on, the
+ * answers that layers get from the tape stay the same: the iterations that
+ * follow are copied, or left out if a run multiplies them (leap.h). The first
+ * iteration may differ, and so may the last, whose results others read.
  */
 #include "memory/step/copies.h"
 #include "memory/step/splice.h"
@@ -77,14 +77,14 @@ struct copier *copies_open(struct trace *trace, const struct model *model,
   return copier;
 }
 
-/* Whether both are alike */
+/* Comparison of iterations */
 
-/* Whether `y` is to an iteration what `x` is to the one before it. */
+/* `y` is to an iteration what `x` is to the one before it. */
 static bool follows(const struct splice_move *move, size_t x, size_t y) {
   return y == (x >= move->stays ? x + move->by : x);
 }
 
-/* The same from 1, where 0 is nothing. */
+/* The numbers are from 1; 0 is no reference. */
 static bool follows_if(const struct splice_move *move, size_t x, size_t y) {
   return x && y ? follows(move, x - 1, y - 1) : x == y;
 }
@@ -166,7 +166,7 @@ static void copy_nodes(const struct splice *s, struct trace *trace, size_t node,
   }
 }
 
-/* What is left out stands for the same of the iteration before it. */
+/* The nodes that are left out get the results of the iteration before. */
 static size_t leave_out(const struct copy_pair *p, struct trace *trace,
                         const struct node_turns *turns) {
   struct tape_marks now = tape_marks(&trace->tape);

@@ -1,15 +1,15 @@
 /*
- * Echo: in a large net most layers are like one that came before. What that
- * one has put on the tape is put there again, with its own inputs, parameters
- * and results; what does not count, facts and strides, is shared.
+ * Echo: in a large net most layers are like an earlier one. What that one has
+ * recorded is spliced into the tape again, with inputs, parameters and results
+ * of its own; facts and strides are shared.
  */
 #include "memory/step/echo.h"
 #include "memory/step/splice.h"
 
 enum {
   KEPT = 256, /* a power of two: layers that alternate */
-  WAYS = 4,   /* of one layer, whose inputs are others: q, k and v */
-  MOST_INPUTS = SPLICE_SWAPS, /* of a layer that is echoed */
+  WAYS = 4,   /* fragments of like layers with unlike inputs: q, k and v */
+  MOST_INPUTS = SPLICE_SWAPS, /* layers with more are not echoed */
 };
 
 /* An input as it was before the layer recorded. */
@@ -20,9 +20,9 @@ struct seen {
   bool behind_fence;
 };
 
-/* What a node has recorded. */
+/* The operations that a node recorded. */
 struct fragment {
-  struct fragment *next; /* of the same hash, an older one */
+  struct fragment *next; /* an older one of the same hash */
   bool there;
   int64_t node;
   bool in_place;
@@ -50,7 +50,7 @@ struct echo *echo_open(struct tape *tape, const struct model *model) {
   return echo;
 }
 
-/* Whether an input is for the layer what that of the other one was. */
+/* Inputs are alike if a layer would record the same for both. */
 
 static struct seen look_at(const struct tape *tape, size_t value) {
   const struct tape_value *at = &tape->values.at[value];
@@ -84,7 +84,7 @@ static bool same_inputs(const struct tape *tape, const struct fragment *f,
   return true;
 }
 
-/* Whether a value, storage or parameter is the layer's own, or its input's. */
+/* A value, storage or parameter is the layer's own, or an input's. */
 
 static bool has_value(const struct fragment *f, size_t value) {
   bool has = value >= f->first.values;
@@ -105,7 +105,8 @@ static bool has_param(const struct node *node, size_t param) {
   return index < (size_t)node->param_count;
 }
 
-/* Whether all that it refers to can be found from another layer's inputs. */
+/* A fragment can be spliced if all that it refers to is found for another
+ * layer, too. */
 static bool is_closed(const struct tape *tape, const struct fragment *f,
                       const struct node *node) {
   const struct tape_marks *first = &f->first, *end = &f->end;
@@ -138,7 +139,7 @@ static struct fragment **place_of(struct echo *echo, int64_t node) {
   return &echo->kept[(echo->model->like[node] + 31 * experts) % KEPT];
 }
 
-/* What a layer like it has recorded from inputs like its own, or NULL. */
+/* The fragment of a like layer with like inputs, or NULL. */
 static const struct fragment *find(struct echo *echo, int64_t index,
                                    const size_t *in) {
   const struct tape *tape = echo->tape;

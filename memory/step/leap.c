@@ -4,7 +4,7 @@
 
 #include "base/check.h"
 
-/* What nodes keep */
+/* Bytes that nodes keep */
 
 int64_t leap_times(const struct trace *trace, int64_t node) {
   size_t low = 0, high = trace->leaps.count; /* the first one after it */
@@ -40,7 +40,7 @@ struct held {
   enum row_order turned;
 };
 
-/* What an iteration leaves to the next one, or backward to the one before. */
+/* The state at a border of iterations, forward or backward. */
 struct left {
   struct moment now;
   struct run_use *uses; /* of the storages of the iteration before this place */

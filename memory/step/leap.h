@@ -7,10 +7,10 @@
 
 #include "memory/step/run.h"
 
-/* How often what a node keeps is kept: also by those left out like it. */
+/* The number of nodes that keep what this one keeps: those left out count. */
 int64_t leap_times(const struct trace *trace, int64_t node);
 
-/* What a node keeps is also kept by each that is left out. */
+/* Gives each node that is left out the bytes that its like keeps. */
 void leap_spread(const struct trace *trace, int64_t *by_node);
 
 /* While it is run: */

@@ -1,7 +1,7 @@
 /* Splice: a piece of the tape that is recorded again, somewhere further on. */
 #include "memory/step/splice.h"
 
-/* The same from 1, where 0 is nothing. */
+/* The numbers are from 1; 0 is no reference. */
 static inline uint32_t moved_if(const struct splice_move *move, uint32_t x,
                                 size_t k) {
   return x ? splice_moved(move, x - 1, k) + 1 : 0;
@@ -41,7 +41,7 @@ static void copy_values(const struct splice *s, struct tape *tape,
     }
 }
 
-/* What each operation computes is the same. */
+/* Copies compute the same, and share it. */
 static void copy_lowered(const struct splice *s, struct tape *tape,
                          size_t count) {
   size_t length = s->length.ops;

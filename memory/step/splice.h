@@ -10,7 +10,7 @@ struct splice_swap {
   size_t from, to;
 };
 
-/* How references to values, storages or parameters differ from copy to copy.
+/* References to values, storages or parameters move by `by` from copy to copy.
  * Places before `stays` are not part of what repeats: they are swapped, or else
  * remain. */
 struct splice_move {

@@ -145,10 +145,10 @@ struct model_param_choice {
 };
 
 /*
- * Layers [first, first + length * count). After the first iteration each is
- * like the one `length` before it, and has the same inputs or those the same
- * distance before. An iteration's results are read only in it and in the next
- * one, except the last one's, and its parameters are its own.
+ * Iterations in nodes [first, first + length * count). After the first, each
+ * node is like the one `length` before it. In model->turns it also reads the
+ * same, or what is as far before it; and but for the last iteration, results
+ * are read in it or in the next one only, and parameters are its own.
  */
 struct node_turns {
   int64_t first, length, count;

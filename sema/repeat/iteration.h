@@ -20,7 +20,7 @@ const struct frame *iteration_around(const struct frame *frame);
 const struct frame *iteration_apart(const struct model *model, int64_t a,
                                     int64_t b);
 
-/* The same, where that of `b` comes next. */
+/* The iteration of node `a`, if that of `b` is the next one; NULL. */
 const struct frame *iteration_before(const struct model *model, int64_t a,
                                      int64_t b);
 

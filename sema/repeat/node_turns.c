@@ -1,4 +1,4 @@
-/* Stretches of a net whose layers repeat, as those of a loop do. */
+/* Runs of iterations whose layers are alike and local to them. */
 #include "sema/repeat/node_turns.h"
 
 #include "base/check.h"
@@ -11,7 +11,7 @@ struct finding {
   bool *tied;    /* by parameter: several layers use it; NULL: none is */
 };
 
-/* Blocks are recorded as one: no turn begins in the middle. */
+/* A block is recorded as one, so that no iteration begins inside it. */
 static void find_inside(struct finding *s, struct arena *arena) {
   const struct model *model = s->model;
   s->inside = arena_alloc(arena, model->nodes.count + 1, sizeof *s->inside);
@@ -46,7 +46,7 @@ static uint64_t *keys_of(const struct model *model, struct arena *arena) {
   return keys;
 }
 
-/* Whether a node matters to nothing from node `end` on. */
+/* Nothing from node `end` on reads the node or shares its parameters. */
 static bool is_local(const struct finding *s, int64_t index, int64_t end) {
   const struct node *node = &s->model->nodes.at[index];
   bool local = s->last[index] < end;

@@ -1,12 +1,12 @@
-/* Stretches of a net whose layers repeat, as those of a loop do. */
+/* Runs of iterations whose layers are alike and local to them. */
 #ifndef NETC_SEMA_REPEAT_NODE_TURNS_H
 #define NETC_SEMA_REPEAT_NODE_TURNS_H
 
 #include "sema/model/model.h"
 
-enum { TURNS_LEAST = 6 }; /* of a stretch: fewer would spare nothing */
+enum { TURNS_LEAST = 6 }; /* fewer iterations are not worth a run */
 
-/* Finds model->turns, after cost_find. What does not need them goes without. */
+/* Finds model->turns, after cost_find. They only make the simulator faster. */
 void node_turns_find(struct model *model);
 
 #endif
