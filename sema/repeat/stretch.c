@@ -20,7 +20,7 @@ static bool are_alike(const struct model *model, const uint64_t *keys,
 stretch_list stretches_find(const struct model *model, const uint64_t *keys,
                             bool reads, struct arena *arena) {
   stretch_list all = {0};
-  struct stretch now = {0};
+  struct node_stretch now = {0};
   size_t room = 4;
   while (room < 2 * model->nodes.count)
     room *= 2;
@@ -34,7 +34,7 @@ stretch_list stretches_find(const struct model *model, const uint64_t *keys,
     if (now.length)
       *VEC_PUSH(arena, &all) = now;
     bool begins = before >= 0 && are_alike(model, keys, reads, before, i);
-    now = (struct stretch){before, i + 1, begins ? i - before : 0};
+    now = (struct node_stretch){before, i + 1, begins ? i - before : 0};
   }
   if (now.length)
     *VEC_PUSH(arena, &all) = now;

@@ -7,11 +7,11 @@
 
 #include "sema/model/model.h"
 
-struct stretch {
+struct node_stretch {
   int64_t first, end, length;
 };
 
-typedef VEC(struct stretch) stretch_list;
+typedef VEC(struct node_stretch) stretch_list;
 
 /* All of them, in order; the first nodes of one may also be the last ones of
  * another. Nodes are alike if they have one key and, if that is asked for, read
