@@ -1,7 +1,6 @@
 /*
- * Adapting: LoRA on a net that says nothing of it. All layers are frozen, and
- * those with the matrices that were chosen have A and B beside them, as if
- * each said `lora=16`.
+ * LoRA for a whole net (`--lora`). All layers are frozen. Those with the chosen
+ * matrices get A and B beside them, as if each had `lora=16`.
  */
 #include "sema/statements.h"
 
@@ -17,7 +16,7 @@ static bool was_given(const struct binding *b, const char *name) {
   return row >= 0 && b->given >> row & 1;
 }
 
-/* What is said of it by itself is not said once more. */
+/* A layer with its own `lora`, or with shared weights, keeps what it has. */
 static bool is_open(const struct binding *b) {
   return row_of(b, "lora") >= 0 && !was_given(b, "lora") &&
          !was_given(b, "tie") && !was_given(b, "weights");

@@ -1,17 +1,17 @@
-/* Applying a word: its arguments, its operands, the layers in its tail. */
+/* Applies a statement's word: its arguments, operands and tail. */
 
 #include "base/check.h"
 #include "sema/binding/hint.h"
 #include "sema/statements.h"
 
-/* What a word means */
+/* Meaning of a word */
 
-/* What begins a statement, too; and what stands after a layer. */
+/* Other words that begin a statement, for suggestions. */
 static const char *const statements[] = {"freeze", CHECKPOINT_WORD, "repeat",
                                          "output", "again",         "input",
                                          "train",  "budget",        "frozen"};
 
-/* A def that stands below its call. */
+/* Reports that the def comes after its call. */
 static bool is_below(struct expander *e, struct diagnostic *d,
                      struct slice name, struct span span) {
   struct sources *sources = e->diags->sources;
@@ -35,7 +35,7 @@ static bool is_below(struct expander *e, struct diagnostic *d,
   return true;
 }
 
-/* `allow huge-fc` */
+/* Reports `allow huge-fc` without its quotes. */
 static bool quote_names(struct expander *e, struct diagnostic *d,
                         struct span span) {
   struct slice rest = sources_rest(e->diags->sources, span.end);
@@ -114,7 +114,7 @@ static bool no_layer(struct expander *e, struct symbol *symbol,
   return false;
 }
 
-/* A constant may hold a layer or def. */
+/* A constant may hold a layer. */
 bool resolve_word(struct expander *e, struct slice name, struct span span,
                   struct meaning *meaning) {
   struct symbol *symbol = scope_resolve(e->scope, name);
@@ -145,7 +145,7 @@ static void no_tensor(struct expander *e, const struct stmt *stmt) {
   diag_help(d, "`input 224x224x3` comes first");
 }
 
-/* Whether its layer can be made; of a partial model as far as it is known. */
+/* True if the layer can be made. A partial model takes failed bindings too. */
 static bool is_bound(const struct expander *e, const struct bound *bound) {
   return !bound->binding.failed || (e->in->partial && !bound->kind->parts);
 }
@@ -155,7 +155,7 @@ static bool joins_current(const struct bound *bound) {
   return bound->operands.count == 1 && !bound->ranged;
 }
 
-/* Runs every operand on the current tensor; their tensors in `nodes`. */
+/* Runs every operand on the current tensor; stores their tensors in `nodes`. */
 static bool run_operands(struct expander *e, const struct stmt *stmt,
                          const struct bound *bound, int64_t *nodes,
                          int *count) {
@@ -173,7 +173,7 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
       expand_scoped(e, operand->block);
       nodes[(*count)++] = e->current;
       if (known && e->current == NO_NODE)
-        no_tensor(e, stmt); /* `{}` before there is any */
+        no_tensor(e, stmt); /* `{}` without a current tensor */
       if (e->lost || e->current == NO_NODE)
         known = false;
     } else if (operand->node == NO_NODE && e->in->partial) {
@@ -187,7 +187,7 @@ static bool run_operands(struct expander *e, const struct stmt *stmt,
   return known;
 }
 
-/* `add`, and its block on the next line. */
+/* True for `add` whose block begins on the next line. */
 static bool brace_follows(struct expander *e, const struct stmt *stmt) {
   struct span rest = {stmt->span.end, stmt->span.end};
   struct slice text = sources_rest(e->diags->sources, rest.begin);
@@ -213,7 +213,7 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   if (kind->join && !alone) {
     bool none = bound->operands.count == 0 && !bound->binding.failed;
     if (none && e->broken && brace_follows(e, stmt))
-      return false; /* the grammar told */
+      return false; /* reported by the parser */
     if (none) {
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
@@ -239,7 +239,7 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
   return !e->lost && is_bound(e, bound);
 }
 
-/* The sum of one tensor is that tensor: only the tail is left to apply. */
+/* The sum of one tensor is that tensor, so only the tail is applied. */
 static void apply_alone(struct expander *e, const struct bound *bound,
                         int64_t node, struct slice label) {
   e->current = node;
@@ -323,13 +323,13 @@ static void apply_layer(struct expander *e, const struct stmt *stmt,
   bound_let_go(e, stmt, bound);
 }
 
-/* `network LeNet { ... }`: what is inside may have other mistakes. */
+/* After `network LeNet { ... }`, checks the block for further mistakes. */
 static void look_inside(struct expander *e, const struct stmt *stmt) {
   int64_t before = e->current, found = NO_NODE;
   for (const struct arg *arg = args_of(e, stmt); arg; arg = arg->next) {
     if (arg->form != ARG_BLOCK)
       continue;
-    if (e->in->partial) /* it may be a join, of which this is an operand */
+    if (e->in->partial) /* the word may be a join, and the block its operand */
       e->current = before;
     expand_scoped(e, arg->block);
     found = e->current;

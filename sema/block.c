@@ -1,8 +1,8 @@
-/* A layer that takes a block: its front, the block, the layer itself. */
+/* Layers that take a block: the front, the block, then the layer itself. */
 #include "base/check.h"
 #include "sema/statements.h"
 
-enum { LIMIT_COPIES = 65536 }; /* of a block, blocks inside blocks counted */
+enum { LIMIT_COPIES = 65536 }; /* of a block, with nested copies */
 
 static bool check_block(struct expander *e, const struct block_making *m) {
   if (m->block)
@@ -12,13 +12,13 @@ static bool check_block(struct expander *e, const struct block_making *m) {
   return diag_help(d, "`%s ... { linear 64 gelu; linear 16 }`", m->kind->name);
 }
 
-/* The copies of a block inside copies of another one. */
+/* Multiplies the copies by those of the enclosing blocks. */
 static bool enter_copies(struct expander *e, const struct block_making *m) {
   struct copies own = m->kind->copies(m->binding->args);
   int64_t most;
   if (mul_i64(e->copies.all, own.all, &most) && most <= LIMIT_COPIES) {
     e->copies.all = most;
-    e->copies.active *= own.active; /* not more than there are */
+    e->copies.active *= own.active; /* at most `all` */
     return true;
   }
   report(e, OUT_OF_RANGE, m->span, "more than %d copies of one layer",

@@ -1,4 +1,4 @@
-/* Arguments, operands and tail of a statement: what it is bound to. */
+/* Binds a statement: arguments, operands and tail. */
 #include "sema/binding/slip.h"
 #include "sema/statements.h"
 
@@ -8,7 +8,7 @@ struct operand_taker {
   struct span span;
 };
 
-/* An operand takes about 75 bytes, and as long as ten other steps. */
+/* An operand needs about 75 bytes and the time of ten other steps. */
 enum { OPERAND_STEPS = 10 };
 
 static bool is_word(const struct arg *arg) {
@@ -19,14 +19,14 @@ static bool add_operand(void *user, struct symbol *label) {
   struct operand_taker *taker = user;
   struct bound *bound = taker->bound;
   if (label->node == NO_NODE)
-    bound->binding.failed = true; /* in error, and reported there */
+    bound->binding.failed = true; /* in error and already reported */
   *VEC_PUSH(taker->e->arena, &bound->operands) =
       (struct join_operand){NULL, label->node, taker->span};
   taker->e->steps += OPERAND_STEPS - 1;
   return turns_step(taker->e, taker->span);
 }
 
-/* It stands for one that is in error. */
+/* Adds an operand in place of one that is in error. */
 static void lose_operand(struct expander *e, struct bound *bound,
                          struct span span) {
   *VEC_PUSH(e->arena, &bound->operands) =
@@ -57,7 +57,7 @@ static void add_reference(struct expander *e, struct bound *bound,
     lose_operand(e, bound, arg->span);
 }
 
-/* A label by its name alone, or a layer as reports call it. */
+/* Adds a label by its name, or a layer by its name in reports. */
 static bool add_label_operand(struct expander *e, struct bound *bound,
                               const struct arg *arg) {
   struct slice name = arg->value->name;
@@ -66,9 +66,9 @@ static bool add_label_operand(struct expander *e, struct bound *bound,
     symbol = path_of_net(e, name, arg->span);
   if (symbol && symbol->kind == SYMBOL_CONSTANT &&
       symbol->value->kind == VALUE_POISON)
-    symbol = NULL; /* in error, and reported there */
+    symbol = NULL; /* in error and already reported */
   else if (symbol && symbol->kind == SYMBOL_FAMILY)
-    symbol = label_find(e, arg->value); /* says that it needs an index */
+    symbol = label_find(e, arg->value); /* reports the missing index */
   else if (!symbol || symbol->kind != SYMBOL_LABEL)
     return false;
   struct operand_taker taker = {e, bound, arg->span};
@@ -86,7 +86,7 @@ static void add_tail(struct expander *e, struct bound *bound,
     bound->binding.failed = true;
 }
 
-/* Whether a bare name means a layer for the tail, not a value. */
+/* True if a bare name is a layer for the tail, not a value. */
 static bool names_layer(struct expander *e, struct slice name) {
   struct symbol *symbol = scope_find(e->scope, name);
   if (!symbol)
@@ -116,7 +116,7 @@ static void read_word(struct expander *e, struct bound *bound,
       add_tail(e, bound, arg);
     return;
   }
-  /* `max c` joins with a label c, where there is one. */
+  /* `max c` joins with a label c if there is one. */
   bool operand = bound->kind->join && bind_is_axis(b, name);
   if (operand && add_label_operand(e, bound, arg))
     return;
@@ -129,7 +129,7 @@ static void read_word(struct expander *e, struct bound *bound,
     add_tail(e, bound, arg);
   else if (symbol && symbol->kind == SYMBOL_CONSTANT &&
            symbol->value->kind == VALUE_POISON && !bind_wants_position(b))
-    b->failed = true; /* and reported */
+    b->failed = true; /* already reported */
   else if ((bound->kind->join || !bind_wants_position(b)) && !symbol) {
     report_unknown_name(e, name, arg->span,
                         bound->kind->join ? NAME_OF_TENSOR : NAME_OF_TAIL,
@@ -142,7 +142,7 @@ static void read_word(struct expander *e, struct bound *bound,
   }
 }
 
-/* `leaky(0.1)`, where `min(a, b)` is a value. */
+/* True for `leaky(0.1)`; false for `min(a, b)`, which is a value. */
 static bool is_tail_call(struct expander *e, const struct bound *bound,
                          const struct arg *arg) {
   if (arg->form != ARG_PLAIN || arg->value->kind != EXPR_CALL ||
@@ -182,7 +182,7 @@ static void read_arg(struct expander *e, struct bound *bound,
   }
 }
 
-/* `concat a x b`: joins take no sizes, so that x is a label here. */
+/* True for `concat a x b`: joins take no sizes, so x is a label here. */
 static bool has_x(struct expander *e, const struct bound *bound,
                   const struct arg *arg) {
   return bound->kind->join && arg->form == ARG_PLAIN &&
@@ -252,12 +252,12 @@ static struct bound *bind_stmt(struct expander *e, const struct stmt *stmt,
   return bound;
 }
 
-/* Outside of loops and calls a statement is applied once. */
+/* True outside of loops and calls. */
 static bool is_applied_once(const struct expander *e) {
   return e->frame == NULL;
 }
 
-/* Statements of equal text, bound of late: outside of loops */
+/* Cache of bindings by the statement's text, for use outside of loops. */
 
 static struct bound **recent_bound(struct expander *e, const struct stmt *stmt,
                                    const struct layer_kind *kind) {
@@ -265,7 +265,7 @@ static struct bound **recent_bound(struct expander *e, const struct stmt *stmt,
   return &e->recent_bound[place % RECENT_BOUND];
 }
 
-/* Numbers, and words that name nothing here. */
+/* True for numbers, and for words that name nothing here. */
 static bool is_plain(struct expander *e, const struct expr *value) {
   const struct expr *item = value->kind == EXPR_DIMS ? value->items : NULL;
   switch (value->kind) {
@@ -307,7 +307,7 @@ static void move_bound(struct bound *bound, uint32_t by) {
     move_span(&bound->tail.words.at[i].span, by);
 }
 
-/* What an equal text was bound to, where it means the same; or NULL. */
+/* The binding of an equal text with the same meaning, or NULL. */
 static struct bound *find_bound(struct expander *e, const struct stmt *stmt,
                                 const struct layer_kind *kind) {
   struct bound *bound = *recent_bound(e, stmt, kind);

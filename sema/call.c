@@ -1,4 +1,4 @@
-/* Calls of defs: arguments to parameters, a scope and a group. */
+/* Calls of defs: bind arguments to parameters, open a scope and a group. */
 #include "sema/statements.h"
 
 static void declare_param(struct expander *e, const struct def_param *param,
@@ -12,13 +12,13 @@ struct def_call {
   struct symbol *def;
   const struct stmt *stmt;
   const struct arg *args;
-  const struct def_param **params; /* in their order */
+  const struct def_param **params; /* in the order of the def */
   const struct arg **values;       /* by parameter; NULL: the default */
-  struct map indices;              /* of parameters by name, once asked for */
-  int *param_of;                   /* by argument; -1: it has none */
+  struct map indices;              /* of parameters by name; filled on demand */
+  int *param_of;                   /* by argument; -1: no parameter */
   int count;
   bool failed;
-  bool shifted; /* of a partial model: one of the values in order is missing */
+  bool shifted; /* partial model: a positional value is missing */
 };
 
 static struct slice def_name(const struct def_call *call) {
@@ -50,7 +50,7 @@ static void unknown_param(struct expander *e, struct def_call *call,
   diag_label(d, call->def->span, "defined here");
 }
 
-/* `block 64 relu`: a layer of its own. */
+/* Suggests a separate statement for the layer in `block 64 relu`. */
 static void offer_tail(struct expander *e, struct diagnostic *d,
                        const struct arg *arg) {
   struct slice text = sources_slice(e->diags->sources, arg->span);
@@ -82,7 +82,7 @@ static void report_surplus(struct expander *e, struct def_call *call,
   call->failed = true;
 }
 
-/* The parameter that an argument is for; -1, and reported: none. */
+/* Index of the parameter for an argument, or -1 after an error. */
 static int match_arg(struct expander *e, struct def_call *call,
                      const struct arg *arg, int *position) {
   int index = -1;
@@ -114,8 +114,8 @@ static int match_arg(struct expander *e, struct def_call *call,
   return index;
 }
 
-/* Values of the parameters: those given where the call stands, defaults
- * where the def stands, after the parameters before them. */
+/* Evaluates the parameters. Arguments see the names at the call. Defaults see
+ * the names at the def, and the parameters before them. */
 static bool bind_params(struct expander *e, struct def_call *call,
                         struct scope *inner) {
   struct scope *outer = e->scope;
@@ -144,7 +144,7 @@ static bool bind_params(struct expander *e, struct def_call *call,
   return !call->failed;
 }
 
-/* The call with the values of its arguments, for reports. */
+/* Text of the call with its arguments' values, for reports. */
 static struct slice call_text(struct expander *e, const struct def_call *call,
                               struct scope *inner) {
   struct text text = text_new(e->arena);
@@ -219,7 +219,7 @@ void expand_call(struct expander *e, struct symbol *def,
   inner->home = SCOPE_HOME;
   struct frame frame = {.stmt = stmt};
   bool lost = is_recursion(e, def, stmt) || !match_args(e, &call);
-  if (!lost || e->in->partial) /* what finds no parameter costs all others */
+  if (!lost || e->in->partial) /* or the values may be shifted */
     lost = !bind_params(e, &call, inner) || lost;
   if ((lost && (def->active || !e->in->partial)) || !frame_enter(e, frame)) {
     e->lost = true;

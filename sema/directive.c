@@ -1,4 +1,4 @@
-/* Statements that make no layer: inputs, outputs, names, settings. */
+/* Statements that make no layer: inputs, outputs, names and settings. */
 #include "sema/binding/slip.h"
 #include "layers/foreign/foreign.h"
 #include "sema/model/given.h"
@@ -11,7 +11,7 @@ static int dtype_row(void) {
   return row;
 }
 
-/* What an input and the last `infer dtype=` of the source say. */
+/* Reports an i8 input that contradicts the last `infer dtype=`. */
 static bool agree_on_dtype(struct expander *e) {
   const char *word = element_word(e->in->settings->infer.dtype);
   if (!e->in->small.end || !e->in->typed.end ||
@@ -24,7 +24,7 @@ static bool agree_on_dtype(struct expander *e) {
   return diag_help(d, "leave out one of them");
 }
 
-/* A prediction of int8, which `infer dtype=i8` says, too. */
+/* An i8 input sets `infer dtype=i8`. */
 static bool take_small(struct expander *e, const struct stmt *stmt) {
   struct settings *settings = e->in->settings;
   e->in->small = stmt->more->dtype_span;
@@ -59,7 +59,7 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   return false;
 }
 
-/* The sizes that the command line has for this input; `_` keeps one. */
+/* Replaces sizes of this input by those of the command line; `_` keeps one. */
 static bool take_sizes(struct expander *e, const struct stmt *stmt,
                        struct shape *shape) {
   struct slice name = stmt->name.at ? stmt->name : slice_of("input");
@@ -152,7 +152,7 @@ void expand_input(struct expander *e, const struct stmt *stmt) {
   }
 }
 
-/* What is not named is called as reports call its layer: `stem_conv1`. */
+/* An output without a name has the name of its layer: `stem_conv1`. */
 static struct slice output_name(struct expander *e, const struct stmt *stmt) {
   if (stmt->name.at)
     return stmt->name;
@@ -246,13 +246,13 @@ void expand_settings(struct expander *e, const struct stmt *stmt) {
               : infer ? (void *)&settings->infer
                       : (void *)&settings->budget,
   };
-  if (!train && !infer) /* a promise is made once */
+  if (!train && !infer) /* given bits are kept: a budget may be given once */
     b.given = settings->budget_given;
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     bind_arg(e, &b, arg);
   if (train)
     settings->trains = true;
-  if (settings->train.offload == OFFLOAD_OFF) /* the bits of nothing */
+  if (settings->train.offload == OFFLOAD_OFF) /* no bit is set */
     settings->train.offload = OFFLOAD_NONE;
   if (!train && !infer)
     settings->budget_given = b.given;

@@ -1,7 +1,7 @@
 /*
- * The expander walks the syntax tree as an interpreter would: loops run,
- * conditions decide, calls bind their parameters, and every layer that is
- * met becomes a node with its shape. There is one current tensor.
+ * Interprets the syntax tree. Loops run, conditions are decided, calls bind
+ * their parameters, and every layer becomes a node with its shape. There is one
+ * current tensor.
  */
 #include "sema/expand.h"
 
@@ -9,7 +9,7 @@
 
 /* Names */
 
-/* Makes a name known, unless this scope has it already. */
+/* Declares a name; reports it if this scope has it already. */
 struct symbol *scope_declare(struct expander *e, enum symbol_kind kind,
                              struct slice name, struct span span) {
   struct symbol *before = scope_own(e->scope, name);
@@ -55,7 +55,7 @@ void expand_scoped(struct expander *e, const struct block *block) {
 
 static void expand_group(struct expander *e, const struct stmt *stmt,
                          struct slice label) {
-  if (!label.at) { /* braces without a name only bound the labels inside */
+  if (!label.at) { /* braces without a name only limit the scope of labels */
     expand_scoped(e, stmt->more->block);
     return;
   }
@@ -70,7 +70,7 @@ bool is_checkpoint(const struct stmt *stmt) {
          arg->form == ARG_BLOCK;
 }
 
-/* checkpoint { ... }: a group, whose insides are computed once more. */
+/* checkpoint { ... }: a group whose activations are recomputed. */
 void expand_checkpoint(struct expander *e, const struct stmt *stmt,
                        struct slice label) {
   int64_t outer = group_enter(e, label, stmt->name, stmt);
@@ -84,7 +84,7 @@ static void expand_fork(struct expander *e, const struct stmt *stmt,
   int64_t current = e->current, first = (int64_t)e->model->nodes.count;
   bool lost = e->lost, trains = e->trains;
   e->trains = trains || stmt->training;
-  if (stmt->single) { /* its label is seen outside, as those of layers are */
+  if (stmt->single) { /* its label is visible outside, as a layer's is */
     expand_stmt(e, stmt->more->block->first);
   } else if (label.at) {
     expand_group(e, stmt, label);
@@ -139,7 +139,7 @@ static void expand_again(struct expander *e, const struct stmt *stmt,
   }
   struct scope *outer_scope = e->scope;
   int64_t share = e->share, share_end = e->share_end;
-  if (share == NO_NODE) { /* else the outer one covers these nodes too */
+  if (share == NO_NODE) { /* not inside another `again` */
     e->share = symbol->first;
     e->share_end = symbol->end;
   }
@@ -155,7 +155,7 @@ static void expand_again(struct expander *e, const struct stmt *stmt,
   frame_leave(e);
 }
 
-/* Whatever stood there: the tensor is unknown, and so are its names. */
+/* Source that cannot be parsed: the current tensor becomes unknown. */
 static void expand_hole(struct expander *e, const struct stmt *stmt) {
   *VEC_PUSH(e->arena, &e->holes) = stmt->span;
   e->lost = true;
@@ -218,7 +218,7 @@ void expand_block(struct expander *e, const struct block *block) {
   }
 }
 
-/* Inputs that only training reads are none of a prediction. */
+/* Marks inputs that only training reads; inference does not have them. */
 static void find_training_inputs(struct model *model, struct arena *arena) {
   size_t count = model->nodes.count + 1;
   bool *read = arena_alloc(arena, count, sizeof *read);
@@ -239,7 +239,7 @@ static void find_training_inputs(struct model *model, struct arena *arena) {
   }
 }
 
-/* Inputs and outputs of a prediction first, in their order. */
+/* Puts the inputs and outputs of inference first and keeps their order. */
 static void part_ends(struct model *model, struct arena *arena) {
   size_t inputs = model->sources.count, outputs = model->outputs.count;
   int64_t *sources = arena_alloc(arena, inputs + 1, sizeof *sources);
@@ -312,7 +312,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
                     struct model *model) {
   struct expander e = open_expander(expansion, model);
   model->arena = expansion->arena;
-  expansion->settings->budget_given = 0; /* of an earlier trial */
+  expansion->settings->budget_given = 0; /* may be set by an earlier trial */
   expansion->small = expansion->typed = (struct span){0};
   struct group *net = VEC_PUSH(e.arena, &model->groups);
   net->parent = NO_NODE;
@@ -329,7 +329,7 @@ void expand_program(struct expansion *expansion, const struct block *program,
 void expand_choice(struct expansion *expansion, const struct stmt *stmt) {
   struct model none = {0};
   struct expander e = open_expander(expansion, &none);
-  expansion->settings->budget_given = 0; /* it replaces what the source has */
+  expansion->settings->budget_given = 0; /* overrides the source */
   if (stmt->kind == STMT_SETTINGS)
     expand_settings(&e, stmt);
 }

@@ -16,7 +16,7 @@ void layer_bind_begin(struct expander *e, struct binding *b,
   memcpy(b->extra_inputs, given->extra_inputs, sizeof b->extra_inputs);
 }
 
-/* An item of `bn(eps=1e-3)`, as if it stood in a statement of its own. */
+/* Binds an item of `bn(eps=1e-3)` as an argument of a statement. */
 static void bind_item(struct expander *e, struct binding *b,
                       const struct expr *item) {
   struct arg arg = {.form = ARG_PLAIN, .span = item->span};
@@ -45,7 +45,7 @@ struct binding *layer_bind(struct expander *e, const struct meaning *meaning,
   return b;
 }
 
-/* With the values of its arguments: `leaky(0.1)`, whatever they are called. */
+/* Writes the argument's value in place of its expression. */
 static void put_value(struct expander *e, struct text *out,
                       const struct expr *expr) {
   bool word = expr->kind == EXPR_NAME && !scope_find(e->scope, expr->name);
@@ -59,7 +59,7 @@ static void put_value(struct expander *e, struct text *out,
 static struct slice text_of(struct expander *e, const struct meaning *meaning,
                             const struct expr *call) {
   struct text text = text_new(e->arena);
-  if (meaning->given) { /* without its bracket */
+  if (meaning->given) { /* without the closing parenthesis */
     text_puts(&text, meaning->given->text);
     text.length--;
   } else {

@@ -8,7 +8,7 @@ static void enter_turn(struct expander *e, const struct stmt *stmt) {
   e->scope->loop = stmt;
 }
 
-/* One turn of a loop, with its names bound. */
+/* Runs one iteration; its names are already bound. */
 static bool turn(struct expander *e, const struct stmt *stmt, int64_t ordinal,
                  int64_t total) {
   struct frame frame = {.stmt = stmt,
@@ -26,7 +26,7 @@ static void declare_unknown(struct expander *e, const struct stmt *stmt) {
     scope_declare(e, SYMBOL_CONSTANT, n->name, n->span);
 }
 
-/* Nobody knows how often: what a turn leaves as it was is known. */
+/* Unknown count: keeps what one iteration leaves unchanged. */
 static void expand_doubtful(struct expander *e, const struct stmt *stmt) {
   int64_t before = e->current;
   e->lost = !e->in->partial;
@@ -70,7 +70,7 @@ static int count_values(const struct expr *expr) {
   return count;
 }
 
-/* A turn of the table: one value for each name, from `expr` on. */
+/* Binds one value to each name of an iteration, from `expr` on. */
 static bool bind_row_names(struct expander *e, const struct stmt *stmt,
                            const struct table_row *row,
                            const struct expr *expr) {
@@ -89,7 +89,7 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
   }
   struct scope *inner = e->scope;
   for (const struct name_list *n = stmt->more->names; n; n = n->next) {
-    e->scope = inner->parent; /* a row sees the names outside */
+    e->scope = inner->parent; /* a row's values see the names outside */
     struct value value = eval(e, expr);
     e->scope = inner;
     *scope_declare(e, SYMBOL_CONSTANT, n->name, n->span)->value = value;
@@ -101,7 +101,7 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
 static void expand_rows(struct expander *e, const struct stmt *stmt) {
   int64_t total = 0, ordinal = 0;
   bool going = true;
-  bool each = !stmt->more->names->next; /* for one name: each value is a turn */
+  bool each = !stmt->more->names->next; /* one value per iteration */
   for (const struct table_row *row = stmt->more->rows; row; row = row->next)
     total += each ? count_values(row->values) : 1;
   for (const struct table_row *row = stmt->more->rows; row && going;
@@ -148,7 +148,7 @@ void expand_for(struct expander *e, const struct stmt *stmt) {
     expand_range(e, stmt);
 }
 
-/* Nobody knows which: what both leave alike is known. */
+/* Unknown condition: keeps what both branches have in common. */
 static void expand_either(struct expander *e, const struct stmt *stmt) {
   int64_t before = e->current, first;
   e->lost = !e->in->partial;
@@ -165,7 +165,7 @@ static void expand_either(struct expander *e, const struct stmt *stmt) {
 void expand_if(struct expander *e, const struct stmt *stmt) {
   bool condition;
   if (!eval_bool(e, stmt->more->value, &condition)) {
-    expand_either(e, stmt); /* what follows depends on it */
+    expand_either(e, stmt); /* the current tensor depends on it */
     return;
   }
   const struct block *block =

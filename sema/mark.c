@@ -1,4 +1,4 @@
-/* Marks: `-> DIMS` after a layer, compared and recorded. */
+/* Marks, `-> DIMS` after a layer: compared with the shape, or recorded. */
 #include "sema/statements.h"
 
 static bool mark_agrees(const struct value *mark, const struct shape *shape) {

@@ -13,7 +13,7 @@ static void make_room(struct expander *e, int inputs) {
   e->in_spans = arena_alloc(e->arena, e->in_room, sizeof *e->in_spans);
 }
 
-/* An input that cannot be what was meant: 32x3x224x224. */
+/* Explains an input with a batch axis and channels first: 32x3x224x224. */
 static void describe_input(struct expander *e, struct diagnostic *d) {
   const struct node *node =
       e->current == NO_NODE ? NULL : &e->model->nodes.at[e->current];
@@ -51,7 +51,7 @@ static bool check_input_types(const struct layer *layer) {
   return true;
 }
 
-/* Nothing but sums, products and their kin reads a value without an axis. */
+/* A tensor without axes may be read only by sums, products and the like. */
 static bool check_axes(const struct layer *layer) {
   for (int i = 0; i < layer->input_count; i++) {
     if (!layer->in[i]->point || layer->kind->alone)
@@ -92,7 +92,7 @@ static void put_param(struct text *out, const struct param *param) {
   text_sizes(out, param->dim, param->rank);
 }
 
-/* `again` needs other parameters than `first` has; e->params are these. */
+/* Reports that `again` needs other parameters (e->params) than `first` has. */
 static void report_mismatch(struct expander *e, const struct layer *layer,
                             int64_t first) {
   const struct frame *again = e->frame;
@@ -120,7 +120,7 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
                "name, the layer has new parameters");
 }
 
-/* The parameters of `again` are those of the first time. */
+/* Makes the parameters of `again` those of the first application. */
 static bool share_params(struct expander *e, const struct layer *layer,
                          struct node *node) {
   if (e->share == NO_NODE)
@@ -153,7 +153,7 @@ static bool share_params(struct expander *e, const struct layer *layer,
   return true;
 }
 
-/* Most tensors have sizes that there have been of late. */
+/* Stores a shape once if it is among the recent ones. */
 static const struct shape *keep_shape(struct expander *e,
                                       const struct shape *shape) {
   uint64_t hash = (uint64_t)(shape->point ? 0 : shape->rank);
@@ -168,26 +168,27 @@ static const struct shape *keep_shape(struct expander *e,
   return *kept;
 }
 
-/* PyTorch's last two axes: of a kernel its sizes, which come first here. */
+/* PyTorch's last two axes. A kernel's sizes are its last axes there, but come
+ * first here. */
 static const struct shape *last_axes(struct expander *e,
                                      const struct param *param) {
   int last = param->rank > 3 ? param->rank - 3 : param->rank - 1;
   if (param->rank == 3)
-    last = 1; /* LxC: positions and channels of a kernel */
+    last = 1; /* LxC: length and channels of a kernel */
   if (last < 1)
     return NULL;
   struct shape axes = shape_of(2, &param->dim[last - 1]);
   return keep_shape(e, &axes);
 }
 
-/* A place in the model's arrays, in 32 bits, as what counts them has. */
+/* An index into the model's arrays, which nodes store in 32 bits. */
 static uint32_t place(const struct expander *e, size_t at) {
   if (at > INT32_MAX)
-    arena_fail(e->arena); /* hundreds of GiB */
+    arena_fail(e->arena); /* would need hundreds of GiB */
   return (uint32_t)at;
 }
 
-/* Norms have a bias, too, but no matrix. */
+/* True for layers with a matrix. Norms have a bias but no matrix. */
 static bool has_matrices(const struct params *params) {
   for (size_t i = 0; i < params->all.count; i++)
     if (params->all.at[i].rank > 1)
@@ -229,7 +230,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
         return false;
       stored->same = e->model->params.at[other->first_param].same;
       stored->fixed = e->model->params.at[stored->same].fixed;
-      e->model->params.at[stored->same].narrow = false; /* read otherwise */
+      e->model->params.at[stored->same].narrow = false; /* has two readers */
       stored->shared = true;
     }
   }
@@ -237,7 +238,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
   return share_params(e, layer, node);
 }
 
-/* References to layers are completed here, where the model is at hand. */
+/* Completes references to layers, where the model is available. */
 void node_resolve_refs(struct expander *e, const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++) {
     if (b->specs[i].type != TYPE_LAYER && b->specs[i].type != TYPE_INPUT)
@@ -280,8 +281,8 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
 }
 
 /*
- * In a loop a layer is the same at every turn, if its inputs are: it has the
- * shape and the parameters of the one before. NULL: there is none.
+ * The previous node of this statement in a loop, if it has the same inputs and
+ * hence the same shape and parameters, or NULL.
  */
 static const struct node *like_before(struct expander *e,
                                       const struct node_making *m,
@@ -302,7 +303,7 @@ static const struct node *like_before(struct expander *e,
            model->nodes.at[inputs[i]].out;
   for (int i = 0; same && i < node->param_count; i += node->copies)
     same = !model->params.at[node->first_param + (size_t)i].shared;
-  return same ? node : NULL; /* copies are alike */
+  return same ? node : NULL; /* copies are alike, so one of them is checked */
 }
 
 static void copy_params(struct expander *e, const struct node *like,
@@ -320,7 +321,7 @@ static void copy_params(struct expander *e, const struct node *like,
     to[i].same = node->first_param + (uint32_t)i;
 }
 
-/* Its shape and its parameters; of a partial model what is known of them. */
+/* Infers shape and parameters; a partial model takes what can be inferred. */
 static bool infer(struct expander *e, const struct binding *b,
                   struct layer *layer, struct node *node) {
   bool fits = !node->unsure && node_infer(layer);
@@ -337,7 +338,7 @@ static bool infer(struct expander *e, const struct binding *b,
   return true;
 }
 
-/* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
+/* Adds a node that applies `m` to the tensors `inputs` and makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count) {
   struct model *model = e->model;

@@ -1,4 +1,4 @@
-/* Constants: let and param, what a param allows, and messages about them. */
+/* Constants: `let`, `param` with its allowed values, and `error`, `warn`. */
 #include <math.h>
 
 #include "sema/statements.h"
@@ -24,19 +24,19 @@ static struct define *find_define(struct expander *e, struct slice name) {
   return NULL;
 }
 
-/* What a param may be: the values of a list, or all from low to high. */
+/* Allowed values of a param: a list, or all from low to high. */
 struct allowed {
   VEC(struct value) list;
   struct value low, high;
   bool ranged;
 };
 
-/* A name that nothing has: `n`, `small`. */
+/* True for a name that is not declared: `n`, `small`. */
 static bool is_word(struct expander *e, const struct expr *expr) {
   return expr->kind == EXPR_NAME && !scope_find(e->scope, expr->name);
 }
 
-/* [m x l]: words that x does not join. */
+/* True for `[m x l]`: three words here, not dimensions. */
 static bool are_words(struct expander *e, const struct expr *expr) {
   const struct expr *item = expr->kind == EXPR_DIMS ? expr->items : NULL;
   while (item && is_word(e, item))
@@ -62,7 +62,7 @@ static bool allow_words(struct expander *e, struct allowed *allowed,
   return true;
 }
 
-/* Whether a row has a value for each name. */
+/* True if a row has a value for each name. */
 static bool is_whole(const struct stmt *stmt, const struct table_row *row) {
   const struct expr *x = row->values->next;
   const struct name_list *n = stmt->more->names;
@@ -71,7 +71,7 @@ static bool is_whole(const struct stmt *stmt, const struct table_row *row) {
   return !n && !x;
 }
 
-/* A row is a value and what its columns are then; or values alone. */
+/* A row is a value and its columns, or only values if there are no columns. */
 static bool allow_row(struct expander *e, const struct stmt *stmt,
                       const struct table_row *row, struct allowed *allowed) {
   bool right = true;
@@ -101,7 +101,7 @@ static bool read_end(struct expander *e, const struct expr *expr,
   return false;
 }
 
-/* False if there is an error in it. */
+/* False after an error. */
 static bool read_allowed(struct expander *e, const struct stmt *stmt,
                          struct allowed *allowed) {
   bool right = true;
@@ -128,7 +128,7 @@ static struct slice allowed_text(struct expander *e,
   return text_slice(&text);
 }
 
-/* Between integers, and with one as its default, lie integers. */
+/* If low, high and the default are integers, so is the value. */
 static bool holds(const struct allowed *allowed, const struct value *value,
                   const struct value *fallback) {
   if (!allowed->ranged) {
@@ -144,7 +144,8 @@ static bool holds(const struct allowed *allowed, const struct value *value,
          value_compare(value, &allowed->high) <= 0;
 }
 
-/* The nearest number, the lower of two; the name that is spelt like it. */
+/* The nearest number, the lower one of two; or the name with similar
+ * spelling. */
 static const struct value *nearest(const struct allowed *allowed,
                                    const struct value *value) {
   const struct value *best = NULL;
@@ -198,7 +199,7 @@ static struct slice written(struct expander *e, const struct value *value) {
   return text_slice(&text);
 }
 
-/* For those who ask what can be chosen; in a def, the first call counts. */
+/* Records the choices for tools; in a def, those of the first call. */
 static void record(struct expander *e, const struct stmt *stmt,
                    const struct allowed *allowed, const struct value *fallback,
                    const struct value *value, bool given, bool follows) {
@@ -215,7 +216,7 @@ static void record(struct expander *e, const struct stmt *stmt,
       given};
 }
 
-/* A table with an error: a value in another row of it is still one. */
+/* A table with an error still allows the values of its valid rows. */
 static struct value salvage(struct expander *e, const struct stmt *stmt,
                             const struct allowed *allowed,
                             const struct value *fallback,
@@ -229,7 +230,7 @@ static struct value salvage(struct expander *e, const struct stmt *stmt,
   return *value;
 }
 
-/* What stands in the columns of the row of that value. */
+/* Declares the columns of the value's row. */
 static void declare_columns(struct expander *e, const struct stmt *stmt,
                             const struct allowed *allowed,
                             const struct value *value) {
@@ -251,7 +252,7 @@ static void declare_columns(struct expander *e, const struct stmt *stmt,
   }
 }
 
-/* Without a default, a list has its first value. */
+/* Without a default, the first value of a list is taken. */
 static bool find_default(struct expander *e, const struct stmt *stmt,
                          const struct allowed *allowed,
                          struct value *fallback) {
@@ -326,8 +327,8 @@ void expand_param(struct expander *e, const struct stmt *stmt) {
   declare_columns(e, stmt, &allowed, &value);
 }
 
-/* error "...", warn "...": after an error nothing is carried out. What a file
- * allows the parser has taken. */
+/* Reports error "..." or warn "...". After an error no statement follows. The
+ * parser has already handled `allow`. */
 void expand_message(struct expander *e, const struct stmt *stmt) {
   bool warns = slice_is(stmt->name, "warn");
   if (slice_is(stmt->name, "allow"))

@@ -1,4 +1,4 @@
-/* Parts: `p: split c 2` makes p[1], which is current then, and p[2]. */
+/* Parts: `p: split c 2` makes p[1], which becomes current, and p[2]. */
 #include <inttypes.h>
 
 #include "layers/split.h"
@@ -25,7 +25,7 @@ static bool add_part(struct expander *e, const struct node_making *split,
 bool part_add_all(struct expander *e, const struct node_making *split) {
   int64_t whole = e->current, count = split_count(split->binding->args);
   if (count > MOST_PARTS)
-    return false; /* of a split in error */
+    return false; /* the split is in error */
   for (int64_t i = 1; i <= count; i++)
     if (!add_part(e, split, whole, i))
       return false;

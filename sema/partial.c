@@ -1,36 +1,36 @@
 /*
- * Partial models: what stays known after an error. A layer of which an
- * argument or an input is in doubt is not computed: its shape rule is tried
- * with several values in place of what is unknown, and what comes out alike
- * each time does not depend on it. Sizes that differ are SIZE_UNKNOWN, a
- * shape whose number of axes differs has none. All of this is for one reader,
- * the caller who asked for it: nothing that was found so is ever an error.
+ * Partial models: shapes that are known in spite of an error. If an argument or
+ * an input of a layer is unknown, its shape rule is tried with several values.
+ * A size that is equal in all trials does not depend on the unknown one. Sizes
+ * that differ are SIZE_UNKNOWN; a shape whose rank differs has rank 0. Only
+ * netc_partial() and the language server read these models, and no guess is
+ * ever reported as an error.
  */
 #include "sema/statements.h"
 
 enum {
-  LIMIT_GUESSES = 400000, /* calls of shape rules, of a net */
+  LIMIT_GUESSES = 400000, /* calls of shape rules per net */
   MOST_TRIED = 16,        /* inputs of a layer that is tried */
 };
 
-/* Sizes that stand for one that is unknown: most sizes divide the first. */
+/* Stand-ins for an unknown size: most sizes divide the first. */
 static const int64_t stand_ins[] = {40320, 20160, 48, 24};
 enum { STAND_INS = sizeof stand_ins / sizeof *stand_ins };
 
-/* What an input is taken to share with the others. */
+/* Sizes that an unknown input is assumed to share with the others. */
 enum guess_like { LIKE_NONE, LIKE_PLACES, LIKE_CHANNELS, LIKE_ALL, LIKENESSES };
 
 struct guess {
   struct expander *e;
   const struct binding *b;
-  struct layer layer; /* of what is tried */
+  struct layer layer; /* with the arguments that are tried */
   const struct layer *asked;
   void *args;
   struct diags quiet;
   struct layer_site site;
   struct shape in[MOST_TRIED];
   const struct shape *at[MOST_TRIED];
-  struct shape found; /* what all trials agree on */
+  struct shape found; /* common to all trials */
   int successes;
 };
 
@@ -42,8 +42,7 @@ static int64_t within(const struct arg_spec *spec, int64_t value) {
   return spec->max && value > spec->max ? spec->max : value;
 }
 
-/* One of several values that an argument may have; false: there are no more.
- */
+/* Stores the next value to try; false if there are no more. */
 static bool vary(const struct arg_spec *spec, void *at, int which) {
   static const int64_t counts[] = {40320, 20160, 1, 2, 3, 4, 8};
   static const int64_t windows[] = {3, 1, 2, 5, 7};
@@ -62,7 +61,7 @@ static bool vary(const struct arg_spec *spec, void *at, int which) {
     *(int64_t *)at = within(spec, counts[i]);
     return true;
   case TYPE_SIZES:
-  case TYPE_SCALE: /* the whole one comes first */
+  case TYPE_SCALE: /* the whole number comes first */
     if (i >= sizeof windows / sizeof *windows)
       return false;
     *(struct sizes *)at = (struct sizes){1, {within(spec, windows[i])}};
@@ -102,7 +101,7 @@ static bool is_given(const struct binding *b, int row) {
   return b->given >> row & 1 && !(b->doubtful >> row & 1);
 }
 
-/* One of the values that stand in order is missing: each may be another's. */
+/* True if a positional value is missing, so that others may be shifted. */
 static bool is_shifted(const struct binding *b) {
   for (int i = 0; b->specs[i].name; i++)
     if (b->failed && b->specs[i].required && !(b->given >> i & 1) &&
@@ -111,20 +110,20 @@ static bool is_shifted(const struct binding *b) {
   return false;
 }
 
-/* It has to have a value, and nobody knows which. */
+/* True if the argument needs a value and it is unknown. */
 static bool is_open(const struct binding *b, int row) {
   return b->doubtful >> row & 1 ||
          (b->failed && b->specs[row].required && !is_given(b, row)) ||
          (b->specs[row].place == PLACE_POSITION && is_shifted(b));
 }
 
-/* Of an argument that found no row, any other row may be the one. */
+/* True if an argument matched no row, so that any row may be meant. */
 static bool is_astray(const struct binding *b) {
   return b->failed && !b->poisoned;
 }
 
-/* Whether all that the rule looks at is there, and known where it cannot be
- * tried. */
+/* True if everything the rule reads is present, and known if it cannot be
+ * guessed. */
 static bool may_try(const struct binding *b, const struct layer *layer) {
   if (layer->input_count > MOST_TRIED || layer->kind->source ||
       (layer->kind->join && layer->input_count == 0))
@@ -175,7 +174,7 @@ static void try(struct guess *g) {
     agree(g, &g->layer.out);
 }
 
-/* With each value of each row that may have been meant. */
+/* Tries each value of each row that may have been meant. */
 static void try_rows(struct guess *g) {
   const struct arg_spec *specs = g->b->specs;
   size_t size = g->asked->kind->args_size;
@@ -196,14 +195,14 @@ static void try_rows(struct guess *g) {
   arena_release(&g->e->scratch, before);
 }
 
-/* The value of that number, or the last one; false: there is none at all. */
+/* Stores value `which` or the last one; false if there are none. */
 static bool vary_most(const struct arg_spec *spec, void *at, int which) {
   while (which >= 0 && !vary(spec, at, which))
     which--;
   return which >= 0;
 }
 
-/* With each value of the rows that must have one, all at once. */
+/* Tries the values of all rows that must have one, in parallel. */
 static void try_open(struct guess *g) {
   const struct arg_spec *specs = g->b->specs;
   struct arena_mark before = arena_mark(&g->e->scratch);
@@ -224,7 +223,7 @@ static void try_open(struct guess *g) {
   arena_release(&g->e->scratch, before);
 }
 
-/* The size of another input on that axis, or SIZE_UNKNOWN. */
+/* Size of another input on that axis, or SIZE_UNKNOWN. */
 static int64_t size_elsewhere(const struct layer *layer, int rank, int axis) {
   for (int i = 0; i < layer->input_count; i++)
     if (layer->in[i]->rank == rank && layer->in[i]->dim[axis] != SIZE_UNKNOWN)
@@ -232,7 +231,7 @@ static int64_t size_elsewhere(const struct layer *layer, int rank, int axis) {
   return SIZE_UNKNOWN;
 }
 
-/* Fills in what is unknown of the inputs; `rank` is for those without. */
+/* Fills in unknown sizes; inputs of unknown rank get `rank`. */
 static void fill_inputs(struct guess *g, int rank, enum guess_like likeness,
                         int which) {
   for (int i = 0; i < g->asked->input_count; i++) {
@@ -272,10 +271,10 @@ static void try_inputs(struct guess *g) {
         try_open(g);
       }
   if (!known && g->successes == 1)
-    g->successes = 0; /* nothing to agree with */
+    g->successes = 0; /* one success has nothing to agree with */
 }
 
-/* Where no trial succeeds: sizes that are the same in all inputs of a join. */
+/* If no trial succeeds: the sizes that all inputs of a join share. */
 static struct shape of_inputs(const struct layer *layer) {
   struct shape out = {0};
   if (layer->input_count == 0)
@@ -326,7 +325,7 @@ bool partial_is_needed(const struct expander *e, const struct binding *b,
 
 /* Statements */
 
-/* The tensor of which nothing is known. */
+/* A tensor of unknown origin. */
 static const struct layer_kind unknown_kind = {.name = "?"};
 
 static int64_t add_unknown(struct expander *e, struct span span,
@@ -380,7 +379,7 @@ void partial_join(struct expander *e, const struct stmt *stmt, int64_t from) {
   if (!e->in->partial || e->stopped)
     return;
   struct shape shape = *e->model->nodes.at[from].out;
-  if (shape.rank) /* they may be joined along the last axis */
+  if (shape.rank) /* operands may be joined along the last axis */
     shape.dim[shape.rank - 1] = SIZE_UNKNOWN;
   e->current = add_unknown(e, stmt->span, name_label(e, slice_of("unknown")),
                            shape, from);
@@ -404,7 +403,7 @@ void partial_input(struct expander *e, const struct stmt *stmt) {
   e->lost = false;
 }
 
-/* Only what both have. */
+/* The sizes that both have in common. */
 static struct shape shape_meet(const struct shape *a, const struct shape *b) {
   struct shape out = *a;
   if (a->rank != b->rank || a->dtype != b->dtype)

@@ -1,6 +1,6 @@
 /*
- * What every layer may be told, wherever in its row it stands: `frozen`, and
- * `inplace=on|off`. It holds for the layer and its tail.
+ * Options of every layer, anywhere in its statement: `frozen` and
+ * `inplace=on|off`. They hold for the layer and its tail.
  */
 #include "sema/statements.h"
 
@@ -34,7 +34,7 @@ static bool has_key(const struct arg_spec *specs, struct slice key) {
   return false;
 }
 
-/* A name of the source or of the layer itself comes first. */
+/* A name of the source or of the layer itself takes precedence. */
 bool row_options_read(struct expander *e, struct binding *options,
                       const struct binding *own, const struct arg *arg) {
   if (arg->form == ARG_KEYED) {
@@ -61,7 +61,7 @@ void row_options_clear(struct expander *e) {
   e->row = (struct row_options){.frozen = e->freezes};
 }
 
-/* Names of all layers that may, as a sentence has them. */
+/* List of all layers that can work in place: "a, b and c". */
 static const char *overwriting(struct arena *arena) {
   struct text text = text_new(arena);
   size_t last = layer_kind_count(), count = 0;
@@ -77,7 +77,7 @@ static const char *overwriting(struct arena *arena) {
   return text_string(&text);
 }
 
-/* What is said of a row must mean something for one of its layers. */
+/* An option must apply to at least one layer of the statement. */
 bool row_options_check(struct expander *e, const struct binding *options,
                        int64_t first) {
   const struct row_options *row = options->args;
@@ -114,7 +114,7 @@ bool is_freeze(const struct stmt *stmt) {
          arg->form == ARG_BLOCK;
 }
 
-/* freeze { ... }: a group only if it has a label, so that names stay. */
+/* freeze { ... } is a group only with a label, so that names stay the same. */
 void expand_freeze(struct expander *e, const struct stmt *stmt,
                    struct slice label) {
   bool outer = e->freezes;

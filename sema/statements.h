@@ -1,4 +1,4 @@
-/* Inside the expander: what the files that carry out statements share. */
+/* Shared by the files of the expander that execute statements. */
 #ifndef NETC_SEMA_STATEMENTS_H
 #define NETC_SEMA_STATEMENTS_H
 
@@ -7,7 +7,7 @@
 
 /* Words: apply.c */
 
-/* What a word means: a layer, a def, or neither (reported). */
+/* Meaning of a word: a layer or a def; neither after an error. */
 struct meaning {
   const struct layer_kind *kind;
   const struct layer_value *given; /* its arguments, or NULL */
@@ -22,7 +22,7 @@ bool resolve_word(struct expander *e, struct slice name, struct span span,
 struct tail_word {
   const struct layer_kind *kind;
   struct span span;
-  int64_t ordinal;         /* among the words of its kind, from 1 */
+  int64_t ordinal;         /* among the words of the same kind, from 1 */
   struct binding *binding; /* NULL: without arguments */
 };
 
@@ -30,26 +30,25 @@ struct tail {
   VEC(struct tail_word) words;
 };
 
-/* Adds `relu` or `leaky(0.1)`; false, and reported, if it cannot stand there.
- */
+/* Adds `relu` or `leaky(0.1)`. False after an error. */
 bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr);
 
-/* Reports an argument that stands after a word of the tail. */
+/* Reports an argument after a word of the tail. */
 void tail_refuse_value(struct expander *e, const struct tail *tail,
                        const struct arg *arg);
 
-/* A layer whose tail normalises its channels has no bias of its own. */
+/* A layer has no bias of its own if its tail normalises the channels. */
 void tail_drop_biases(struct tail *tail, struct binding *head);
 
-/* Applies all of it to the current tensor. Where no layer stands in front of
- * it (head NO_NODE), the first word is called `alone` and is the head. */
+/* Applies the tail to the current tensor. Without a layer in front of it (head
+ * NO_NODE) the first word is the head and is named `alone`. */
 bool tail_apply(struct expander *e, const struct tail *tail, int64_t head,
                 const struct node_name *alone);
 
-/* Its bindings are used again. */
+/* Makes the tail's bindings free for reuse. */
 void tail_let_go(struct expander *e, const struct tail *tail);
 
-/* What a statement is bound to: bound.c */
+/* Bindings of statements: bound.c */
 
 /* An operand of a join: a block, or the label of a tensor. */
 struct join_operand {
@@ -59,47 +58,47 @@ struct join_operand {
 };
 
 struct bound {
-  struct bound *next; /* among those that are free */
+  struct bound *next; /* in the free list */
   const struct layer_kind *kind;
   const struct arg *args;
-  uint32_t begin;    /* of the statement */
-  uint32_t main_end; /* of the layer itself, without its tail */
+  uint32_t begin;    /* of the statement, in the source */
+  uint32_t main_end; /* end of the layer without its tail */
   struct binding binding, options;
   struct tail tail;
   VEC(struct join_operand) operands;
-  bool ranged; /* operands by a range: the current tensor is none of them */
-  bool kept;   /* for the same statement, or for an equal text */
+  bool ranged; /* operands are a range, which excludes the current tensor */
+  bool kept;   /* for this statement in a loop, or for an equal text */
 };
 
-/* In a loop, a statement of literals only is bound once; outside, equal texts
-   are, while they mean the same. */
+/* Binds a statement. In a loop a statement of literals is bound once; outside
+ * of loops equal texts share a binding while they mean the same. */
 struct bound *bound_stmt(struct expander *e, const struct stmt *stmt,
                          const struct meaning *meaning);
 
-/* It was applied, and is used again unless it is kept. */
+/* Frees the binding after use, unless it is kept. */
 void bound_let_go(struct expander *e, const struct stmt *stmt,
                   struct bound *bound);
 
-/* What every row may be told: row_options.c */
+/* Options of every layer: row_options.c */
 
-/* Gives a layer the adapters that were chosen for the whole net. */
+/* Adds the net's adapters (`--lora`) to a layer. */
 void adapt_binding(struct expander *e, struct binding *b,
                    const struct layer_kind *kind, struct span span);
 
 void row_options_begin(struct expander *e, struct binding *options,
                        const char *owner);
 
-/* Binds an argument that any layer may have; false: it is none of these. */
+/* Binds an option that any layer may have; false if it is none. */
 bool row_options_read(struct expander *e, struct binding *options,
                       const struct binding *own, const struct arg *arg);
 
-/* For the nodes that come next. */
+/* Sets the options for the nodes that follow. */
 void row_options_set(struct expander *e, const struct binding *options);
 
-/* What holds where nothing is said. */
+/* Restores the defaults. */
 void row_options_clear(struct expander *e);
 
-/* Reports what has no meaning for the nodes from `first`: false. */
+/* Reports options without effect on the nodes from `first`; returns false. */
 bool row_options_check(struct expander *e, const struct binding *options,
                        int64_t first);
 
@@ -112,21 +111,21 @@ void expand_freeze(struct expander *e, const struct stmt *stmt,
 
 /* Layers with arguments, in tails and as values: layer_value.c */
 
-/* Binds those of `bn(eps=1e-3)`, after those that its value has. */
+/* Binds the arguments of `bn(eps=1e-3)` over those of its value. */
 struct binding *layer_bind(struct expander *e, const struct meaning *meaning,
                            const struct expr *expr);
 
-/* As bind_begin(), with what the value has. */
+/* Like bind_begin(), with the arguments of the value. */
 void layer_bind_begin(struct expander *e, struct binding *b,
                       const struct meaning *meaning);
 
-/* A statement `word args`; sets the current tensor. */
+/* Executes `word args` and sets the current tensor. */
 void apply_stmt(struct expander *e, const struct stmt *stmt,
                 struct slice label);
 
 /*
- * Whether a block, which has been carried out in a loop, makes the same layers
- * whenever the current tensor has the same shape: all are made of literals.
+ * True if a block that has run in a loop makes the same layers again for a
+ * current tensor of the same shape: all its arguments are literals.
  */
 bool block_repeats(const struct expander *e, const struct block *block);
 
@@ -136,10 +135,10 @@ struct block_making {
   const struct layer_kind *kind;
   const struct binding *binding;
   struct span span;
-  const struct block *block; /* NULL: there is not one, but none or several */
+  const struct block *block; /* NULL: none, or more than one */
 };
 
-/* Its front, the block and the layer itself; false, and reported: not so. */
+/* Adds the front, the block and the layer. False after an error. */
 bool block_expand(struct expander *e, const struct block_making *m);
 
 /* Nodes: node.c */
@@ -150,33 +149,33 @@ struct node_making {
   const struct binding *binding;
   struct span span;
   struct node_name name;
-  int64_t head; /* NO_NODE: itself */
+  int64_t head; /* NO_NODE: the node itself */
 };
 
-/* Adds the node that applies `m` to the tensors `inputs`; makes it current. */
+/* Adds a node that applies `m` to the tensors `inputs` and makes it current. */
 bool node_add(struct expander *e, const struct node_making *m,
               const int64_t *inputs, int input_count);
 
-/* Reports the tensor of a `fork train` that is read outside of one: false. */
+/* Reports the use of a `fork train` tensor outside of one; returns false. */
 bool node_may_read(struct expander *e, int64_t node, struct span span);
 
-/* The shape rule, and what is checked for every layer. */
+/* Checks the inputs and applies the shape rule. */
 bool node_infer(struct layer *layer);
 
-/* False if it has more than 2^63 - 1 values. */
+/* False if the parameter has more than 2^63 - 1 values. */
 bool node_count_param(const struct param *param, int64_t *count);
 
-/* The node of an input of the net. */
+/* Adds the node of an input of the net. */
 void node_add_input(struct expander *e, const struct stmt *stmt,
                     struct shape shape);
 
-/* Completes references to layers, of which the model knows more. */
+/* Completes references to layers with their inputs and arguments. */
 void node_resolve_refs(struct expander *e, const struct binding *b);
 
 /* Parts: part.c */
 
-/* The parts of the current node, which is `split`; the first one is current
- * then. */
+/* Adds the parts of the current node, a `split`, and makes the first
+ * current. */
 bool part_add_all(struct expander *e, const struct node_making *split);
 
 /* Statements: expand.c */
@@ -184,14 +183,14 @@ bool part_add_all(struct expander *e, const struct node_making *split);
 void expand_stmt(struct expander *e, const struct stmt *stmt);
 void expand_block(struct expander *e, const struct block *block);
 
-void expand_enter(struct expander *e); /* a scope */
+void expand_enter(struct expander *e); /* opens a scope */
 void expand_leave(struct expander *e);
 
-/* The label of the current tensor, and of the nodes made since `first`. */
+/* Declares a label for the current tensor and the nodes since `first`. */
 void expand_declare_label(struct expander *e, const struct stmt *stmt,
                           struct slice label, struct span span, int64_t first);
 
-/* A block in a scope of its own. */
+/* Executes a block in its own scope. */
 void expand_scoped(struct expander *e, const struct block *block);
 
 /* checkpoint { ... } is a group like a call. */
@@ -201,27 +200,27 @@ void expand_checkpoint(struct expander *e, const struct stmt *stmt,
 
 /* Loops and conditions: loop.c */
 
-/* What a turn of a loop begins with. */
+/* State at the start of an iteration. */
 struct turn_mark {
-  size_t nodes, inputs, params; /* of the model */
+  size_t nodes, inputs, params; /* counts of the model */
   int64_t steps;
   int64_t current;
-  const struct shape *shape; /* of the current tensor; NULL: there is none */
+  const struct shape *shape; /* of the current tensor; NULL: none */
   bool train_only;
 };
 
 struct loop {
   const struct stmt *stmt;
-  int64_t total;          /* turns */
-  struct turn_mark at[3]; /* of the last two turns, and of the next one */
+  int64_t total;          /* iterations */
+  struct turn_mark at[3]; /* of the last two iterations and the next */
 };
 
 struct loop loop_begin(const struct expander *e, const struct stmt *stmt,
                        int64_t total);
 
 /*
- * After a turn: carries out all that would make what the last two have made,
- * without a look at the statements. Returns how many: copy.c.
+ * After an iteration, copies those that would make the same nodes as the last
+ * two. Returns their number: copy.c
  */
 int64_t loop_copy(struct expander *e, struct loop *loop, int64_t done);
 
@@ -246,45 +245,46 @@ void expand_message(struct expander *e, const struct stmt *stmt);
 
 /* After an error: partial.c */
 
-/* Whether a layer is in doubt, because of its arguments or inputs. */
+/* True if arguments or inputs of a layer are in doubt. */
 bool partial_is_needed(const struct expander *e, const struct binding *b,
                        const int64_t *inputs, int count);
 
-/* The output of such a layer, as far as it is known. */
+/* Infers the known part of such a layer's output. */
 void partial_infer(struct expander *e, const struct binding *b,
                    struct layer *layer);
 
-/* Makes a tensor current for a statement that is lost; `before` was it. */
+/* After a lost statement, makes a tensor current; `before` was the current
+ * one. */
 void partial_go_on(struct expander *e, const struct stmt *stmt, int64_t before);
 
-/* The same for a word that is unknown, with operands like `from`. */
+/* As partial_go_on(), for an unknown word with operands like `from`. */
 void partial_join(struct expander *e, const struct stmt *stmt, int64_t from);
 
-/* An input with those of its sizes that are known. */
+/* Adds an input with its known sizes. */
 void partial_input(struct expander *e, const struct stmt *stmt);
 
-/* One for an operand of which nothing is known. */
+/* Adds a tensor for an unknown operand. */
 int64_t partial_operand(struct expander *e, struct span span);
 
-/* Either the current tensor or `other` is meant: what both have is known. */
+/* The current tensor or `other` is meant: keeps what both have in common. */
 void partial_meet(struct expander *e, const struct stmt *stmt, int64_t other);
 
-/* What a mark says of the current tensor, which is in doubt. */
+/* Takes the sizes of a mark for the current tensor, which is in doubt. */
 void partial_mark(struct expander *e, const struct value *mark);
 
 /* Marks: mark.c */
 
-/* Reports a `-> DIMS` that is not the shape of the current tensor. */
+/* Reports a `-> DIMS` that differs from the shape of the current tensor. */
 void mark_check(struct expander *e, const struct stmt *stmt);
 
-/* Remembers that shape. Sizes that differ from call to call become `_`. */
+/* Records that shape. Sizes that differ between calls become `_`. */
 void mark_record(struct expander *e, const struct stmt *stmt);
 
 /* A call of a def, with its group: call.c */
 void expand_call(struct expander *e, struct symbol *def,
                  const struct stmt *stmt, struct slice label);
 
-/* Enters a group of that label, or of that word and the next number. */
+/* Enters a group with that label, or with `word` and the next number. */
 int64_t group_enter(struct expander *e, struct slice label, struct slice word,
                     const struct stmt *stmt);
 void group_leave(struct expander *e, int64_t outer);

@@ -1,4 +1,4 @@
-/* Tails: layers that a statement applies in turn after its own. */
+/* Tails: the layers after the first one of a statement, applied in order. */
 #include "sema/statements.h"
 
 void tail_refuse_value(struct expander *e, const struct tail *tail,
@@ -17,7 +17,7 @@ void tail_refuse_value(struct expander *e, const struct tail *tail,
                    "move this in front of the tail");
 }
 
-/* The kinds are few, so that the last one of a kind is not far away. */
+/* There are few kinds, so the search is short. */
 static int64_t next_ordinal(const struct tail *tail,
                             const struct layer_kind *kind) {
   for (size_t i = tail->words.count; i-- > 0;)
@@ -93,7 +93,7 @@ void tail_drop_biases(struct tail *tail, struct binding *head) {
   }
 }
 
-/* The name after that of the head: conv1.relu, and conv1.relu2 after it. */
+/* Names the tail's layers after the head: conv1.relu, then conv1.relu2. */
 static struct node_name tail_name(const struct tail_word *word) {
   return name_with(slice_of(word->kind->name),
                    word->ordinal > 1 ? (int32_t)word->ordinal : 0);

@@ -1,4 +1,4 @@
-/* `use "file.net"`: the defs, lets and params of another file, once. */
+/* `use "file.net"`: takes defs, lets and params of another file, once. */
 #include "sema/statements.h"
 
 struct using {
@@ -7,7 +7,7 @@ struct using {
   struct slice name;
 };
 
-/* What a file gives to others; its net, if it has one, is its own. */
+/* True for statements that a file shares. Its net is not shared. */
 static bool is_shared(enum stmt_kind kind) {
   return kind == STMT_DEF || kind == STMT_LET || kind == STMT_PARAM ||
          kind == STMT_USE;
