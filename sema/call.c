@@ -219,7 +219,7 @@ void expand_call(struct expander *e, struct symbol *def,
   inner->home = SCOPE_HOME;
   struct frame frame = {.stmt = stmt};
   bool lost = is_recursion(e, def, stmt) || !match_args(e, &call);
-  if (!lost || e->in->partial) /* or the values may be shifted */
+  if (!lost || e->in->partial) /* binds those that matched */
     lost = !bind_params(e, &call, inner) || lost;
   if ((lost && (def->active || !e->in->partial)) || !frame_enter(e, frame)) {
     e->lost = true;

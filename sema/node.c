@@ -230,7 +230,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
         return false;
       stored->same = e->model->params.at[other->first_param].same;
       stored->fixed = e->model->params.at[stored->same].fixed;
-      e->model->params.at[stored->same].narrow = false; /* has two readers */
+      e->model->params.at[stored->same].narrow = false; /* two layers read it */
       stored->shared = true;
     }
   }

@@ -95,7 +95,7 @@ enum { HASHED = 16 }; /* leading words of a layer's arguments */
 
 /* Equal layers have the same hash. */
 static uint64_t layer_hash(const struct model *model, const struct node *node) {
-  const char *name = node->kind->name; /* of at least one letter */
+  const char *name = node->kind->name; /* has at least one letter */
   uint64_t hash = (uint64_t)name[0] << 8 | (uint64_t)name[1];
   for (int i = 0; i < node->out->rank; i++)
     hash = hash_mix(hash, (uint64_t)node->out->dim[i]);
@@ -119,7 +119,7 @@ enum {
 
 struct memo {
   uint64_t hash;
-  int64_t node; /* from 1; 0: none */
+  int64_t node; /* index + 1; 0: none */
 };
 
 static bool costs_alike(const struct model *model, int64_t a, int64_t b) {
@@ -159,7 +159,7 @@ bool cost_find(struct model *model, const struct settings *settings,
          count_node(model, (int64_t)i, settings->infer.dtype, &terms, in)) &&
         cost_add(&model->total, model_cost(model, (int64_t)i))) {
       if (!model->nodes.at[i].train_only)
-        cost_add(&model->predicted, /* at most the total */
+        cost_add(&model->predicted, /* cannot overflow: at most the total */
                  model_cost(model, (int64_t)i));
       continue;
     }

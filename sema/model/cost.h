@@ -9,7 +9,7 @@
 bool cost_find(struct model *model, const struct settings *settings,
                struct diags *diags);
 
-/* Bytes of a tensor of that shape; index tensors keep their own type. */
+/* Bytes of a tensor of that shape. Index tensors keep their own type. */
 bool shape_bytes(const struct shape *shape, int element, int64_t *bytes);
 
 /* *sum += *item, member by member; false on overflow. */

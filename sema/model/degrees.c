@@ -323,7 +323,7 @@ bool degrees_divide(const struct model *model, const struct settings *settings,
   return c.good;
 }
 
-/* Degrees that divide nothing */
+/* Warnings: degrees that divide nothing */
 
 static struct diagnostic *warn(struct check *c, const char *setting,
                                int64_t degree, const char *what) {

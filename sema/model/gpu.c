@@ -197,7 +197,7 @@ struct gpu_table {
 struct gpu_cell {
   struct slice text; /* without surrounding quotes and blanks */
   int line, column;
-  bool last; /* of its line */
+  bool last; /* last cell of its line */
 };
 
 /* Reports an error at a cell; returns false. */

@@ -105,7 +105,7 @@ static void put_sizes(struct text *out, const struct sizes *at,
   }
   for (int i = 0; i < at->rank; i++) {
     if (i)
-      text_put(out, negative ? " x " : "x"); /* 1x-1 is not a number */
+      text_put(out, negative ? " x " : "x"); /* 1x-1 would not be parsed */
     text_int(out, at->at[i]);
     if (pairs) {
       text_putc(out, ':');

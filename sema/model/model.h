@@ -262,7 +262,7 @@ void model_put_size(struct text *out, int64_t size); /* `_`: any */
 void model_put_value(struct text *out, const struct arg_spec *spec,
                      const void *at);
 
-/* The node after the last one of the row that starts at `head`. */
+/* The node after the last one of the row whose head is `head`. */
 int64_t model_row_end(const struct model *model, int64_t head);
 
 /* Adds notes on the calls and loops that lead to a node. */

@@ -56,7 +56,7 @@ static bool add_tensors(const struct optimizer_state *s, int64_t times,
                          times, &s->cost->rounding);
 }
 
-/* Rows and columns of the last two axes; vectors keep every value. */
+/* Rows and columns of the last two axes; vectors keep all values. */
 static bool add_factored(const struct optimizer_state *s,
                          const struct model_param *param) {
   const struct shape *matrix = param->matrix;
@@ -91,10 +91,10 @@ static bool add_state(const struct optimizer_state *s,
          add_product_i64(4 * s->params, scalars, &s->cost->state);
 }
 
-/* Sums of a step over the parameters. */
+/* Sums over the parameters of a step. */
 struct sizes_seen {
   int64_t all, largest, previous, loop;
-  int64_t tensors, values; /* of the largest */
+  int64_t tensors, values; /* of the largest tensor */
 };
 
 static bool see(struct sizes_seen *seen, const struct optimizer_facts *f,

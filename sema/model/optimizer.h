@@ -30,7 +30,7 @@ static inline int64_t allocation_rest(const struct profile *profile,
   return (profile->block - bytes % profile->block) % profile->block;
 }
 
-/* Parameters [first, end) of a model; `share` of each is on this device. */
+/* Parameters [first, end) of a model, or this device's part of each. */
 struct param_range {
   size_t first, end;
   const int64_t *share; /* by parameter: values on the device; NULL: all */

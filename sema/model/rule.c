@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 
-/* Bytes of optimizer state by the rule: whole copies of the parameters. */
+/* Bytes of optimizer state: whole copies of the parameters. */
 static bool rule_state(const struct rule_input *in, int64_t *bytes) {
   int bits = optimizer_value_bits(in->optimizer);
   int64_t copy;

@@ -21,7 +21,7 @@ struct rule {
 bool rule_find(const struct model *model, const struct settings *settings,
                struct rule *rule);
 
-/* The same from the plain numbers. */
+/* The rule from plain numbers. */
 struct rule_input {
   int64_t params, activation_bytes, input_bytes, batch, misc;
   int element, optimizer;

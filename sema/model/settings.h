@@ -79,7 +79,10 @@ enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
 enum loss_type { LOSS_DTYPE_UNSET, LOSS_DTYPES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
 enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
-enum cut_rule { CUT_UNSET, CUTS(CHOICE_CONSTANT) CUT_TURNS /* as given */ };
+enum cut_rule {
+  CUT_UNSET,
+  CUTS(CHOICE_CONSTANT) CUT_TURNS /* a list */
+};
 enum saved_type { SAVED_AS_IS, SAVED(CHOICE_CONSTANT) };
 enum gathered_unit { UNIT_UNSET, UNITS(CHOICE_CONSTANT) };
 enum offload { OFFLOAD_NONE, OFFLOADS(CHOICE_CONSTANT) };

@@ -24,7 +24,7 @@ struct weight_laying {
   struct arena *arena;
   const struct shape **in; /* scratch for a layer's inputs */
   struct weight_block *block;
-  bool narrow, scaled; /* some have fewer bits; and scales */
+  bool narrow, scaled; /* some have fewer bits; those have scales */
 };
 
 /* Number of outputs of a node's parameter. */

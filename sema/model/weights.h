@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The values of `weight_dtype`, from 1, in the order of its words. */
+/* Values of `weight_dtype`, from 1, in the order of its words. */
 enum weight_element {
   WEIGHTS_NONE, /* type of the other values */
 #define WEIGHTS(constant, ...) WEIGHTS_##constant,
@@ -78,7 +78,7 @@ struct weights_type {
   struct weights_mix mix; /* for files */
 };
 
-/* The words of `weight_dtype`, each after a blank. */
+/* Words of `weight_dtype`, each after a blank. */
 extern const char weights_words[];
 
 /* Those of `base`: types in blocks for any tensor. */

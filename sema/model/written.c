@@ -10,7 +10,7 @@ static bool is_square(const struct shape *shape) {
          shape->dim[shape->rank - 1] == shape->dim[shape->rank - 2];
 }
 
-/* The product whose values reach a node through factors, masks and biases. */
+/* The product whose scores reach a node through scales, masks and biases. */
 static int64_t product_before(const struct model *model, int64_t node) {
   enum { FAR = 16 };
   int64_t values, before;
@@ -20,7 +20,7 @@ static int64_t product_before(const struct model *model, int64_t node) {
     if (n->kind->opcode == DOES_MATMUL && n->input_count == 2)
       return node;
     shape_count(n->out, &values);
-    for (int k = n->input_count; k-- > 0;) { /* the first of its size */
+    for (int k = n->input_count; k-- > 0;) { /* the first input of equal size */
       const struct node *in = &model->nodes.at[node_input(model, n, k)];
       if (shape_count(in->out, &before) && before == values &&
           !in->kind->source)
