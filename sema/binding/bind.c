@@ -89,7 +89,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   /* A word may have a hyphen, as torch2-cuda, and parse as a difference. */
   int word =
       name && spec->type == TYPE_INT ? word_index(spec->words, expr->name) : 0;
-  if (word) { /* auto: below any number */
+  if (word) { /* words are stored as negative numbers: auto */
     *(int64_t *)s.at = -word;
   } else if (expr->kind == EXPR_TEXT) {
     slot_choose(&s, expr->name);
@@ -227,7 +227,7 @@ static void bind_stride(struct expander *e, struct binding *b,
 static void too_many(struct expander *e, struct binding *b,
                      const struct arg *arg) {
   if (b->failed)
-    return; /* one mistake, one error */
+    return; /* report one error only */
   struct text takes = text_new(e->arena);
   for (int i = 0; b->specs[i].name; i++)
     if (b->specs[i].place == PLACE_POSITION)

@@ -96,7 +96,7 @@ struct value eval_layer(struct expander *e, const struct expr *call);
 /* True if `in.NAME` is a size of the current tensor. */
 bool eval_is_size(struct slice name);
 
-/* The functions by number; NULL after the last one. */
+/* Name of a function by number; NULL after the last one. */
 const char *eval_function(size_t index);
 
 /* True if a call with that name is a function. */
@@ -121,7 +121,7 @@ struct value eval_mismatch(struct expander *e, const struct value *value,
 enum name_place {
   NAME_OF_VALUE,  /* a constant, a label, or a layer as a value */
   NAME_OF_TENSOR, /* a label */
-  NAME_OF_TAIL,   /* a layer, or an option of `specs` */
+  NAME_OF_TAIL,   /* a layer, or an option in `specs` */
 };
 
 /* Reports an undefined name. */
@@ -191,7 +191,7 @@ void bind_share(struct expander *e, struct binding *b,
 
 /* Labels: label.c */
 
-/* The label of a statement with its indices: `skip[3]`. */
+/* Text of a statement's label with its indices: `skip[3]`. */
 bool label_text(struct expander *e, const struct stmt *stmt,
                 struct slice *label);
 
@@ -233,7 +233,7 @@ bool turns_of(struct expander *e, const struct expr *low,
               const struct expr *high, const struct expr *step,
               struct turns *turns);
 
-/* Counts a step against LIMIT_STEPS; false: the net is given up. */
+/* Counts a step. At LIMIT_STEPS it reports, stops and returns false. */
 bool turns_step(struct expander *e, struct span span);
 
 /* A unique name in the current group. */

@@ -7,7 +7,7 @@
 #include "sema/model/model.h"
 #include "sema/model/settings.h"
 
-/* Reads another source file for `use`; see driver and library. */
+/* Loads another source for `use`; see driver and library. */
 struct loader {
   /*
    * Parses the file to which `path` at `named` refers. Returns its source
@@ -57,7 +57,7 @@ struct expansion {
   struct settings *settings;
   struct define *defines;
   size_t define_count;
-  struct define *inputs; /* by name; empty: the only one */
+  struct define *inputs; /* by name; empty: the only input */
   size_t input_count;
   int64_t inputs_seen; /* statements, including erroneous ones */
   struct input_override override;

@@ -105,7 +105,7 @@ bool frame_enter(struct expander *e, struct frame frame) {
     entered = ARENA_NEW(e->arena, struct frame);
   *entered = frame;
   entered->parent = e->frame;
-  entered->first = (int32_t)e->model->nodes.count; /* below LIMIT_LAYERS */
+  entered->first = (int32_t)e->model->nodes.count; /* at most LIMIT_LAYERS */
   e->frame = entered;
   e->entered[e->depth++] = e->model->nodes.count;
   return true;

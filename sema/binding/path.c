@@ -3,7 +3,7 @@
 
 /* The names inside a group that have been indexed so far. */
 struct path_index {
-  struct map names; /* of places: see place_of_group and place_of_row */
+  struct map names; /* encoded by place_of_group() and place_of_row() */
   int64_t groups, nodes;
 };
 

@@ -11,7 +11,7 @@ enum symbol_kind {
   SYMBOL_CONSTANT,
   SYMBOL_DEF,
   SYMBOL_LABEL,
-  SYMBOL_FAMILY, /* labels that differ in their index */
+  SYMBOL_FAMILY, /* labels with different indices */
 };
 
 struct symbol {

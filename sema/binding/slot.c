@@ -326,7 +326,7 @@ static bool store_layer(struct slot *s) {
     s->b->failed = true; /* reported at its own place */
     return false;
   }
-  if (s->spec->type != TYPE_INPUT) /* its tail has no weights */
+  if (s->spec->type != TYPE_INPUT) /* its head has the weights */
     ref->node = s->e->model->nodes.at[symbol->node].head;
   return true;
 }
@@ -357,7 +357,7 @@ static void help_gpu(const struct slot *s, struct diagnostic *d,
 static bool store_turns(struct slot *s, struct slice text) {
   struct turn_list *turns = ARENA_NEW(s->e->arena, struct turn_list);
   int64_t *at = arena_alloc(s->e->arena, text.length, sizeof *at);
-  bool digits = false; /* since the last comma */
+  bool digits = false; /* a digit since the last comma */
   *turns = (struct turn_list){.text = text, .count = 1, .at = at};
   for (size_t i = 0; i < text.length; i++) {
     int64_t *now = &at[turns->count - 1], digit = text.at[i] - '0';

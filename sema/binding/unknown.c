@@ -155,7 +155,7 @@ static bool takes_word(const struct arg_spec *spec, struct slice name) {
   return false;
 }
 
-/* `deconv 8 2 ws`: a word of other layers. */
+/* Explains a word of other layers: `deconv 8 2 ws`. */
 static bool hint_other_layers(struct expander *e, struct diagnostic *d,
                               struct slice name, struct span span) {
   enum { SHOWN = 4 };

@@ -11,9 +11,9 @@ enum value_kind {
   VALUE_INT,
   VALUE_REAL,
   VALUE_BOOL,
-  VALUE_NAME,  /* of a layer, def or label */
+  VALUE_NAME,  /* a layer, def or label */
   VALUE_ANY,   /* _ */
-  VALUE_SIZES, /* integers or `_` joined by x; each may be a pair a:b */
+  VALUE_SIZES, /* integers or `_` joined by x, or pairs a:b */
 };
 
 struct symbol;

@@ -7,7 +7,7 @@
 
 /* `huge-fc` also requires a layer that is large in absolute terms. */
 enum { HUGE_PARAMS = 10 * 1000 * 1000 };
-enum { ALIGNMENT = 8 }; /* of channels, for tensor cores and SIMD */
+enum { ALIGNMENT = 8 }; /* of channels, for tensor cores and SIMD units */
 
 struct diagnostic *lint_warn(struct lint *l, enum slug slug, int64_t node,
                              const char *format, ...) {
@@ -92,7 +92,7 @@ static const struct shape *flattened_map(const struct lint *l, int64_t node) {
   return NULL;
 }
 
-/* Parameters of a layer if its input were 1x1xC; -1: it is not a map. */
+/* Parameters of a layer if its input were 1x1xC; -1: it reads no map. */
 static int64_t params_behind_gap(struct lint *l, int64_t node) {
   struct layer layer = model_layer(l->model, node, l->in);
   const struct shape *map = flattened_map(l, node);

@@ -7,7 +7,7 @@
 
 /* The node that gave a map its size, and the index of the input behind it. */
 struct map_origin {
-  int64_t node, input; /* input -1: a learned tensor */
+  int64_t node, input; /* number of the input; -1: a learned tensor */
 };
 
 /* A layer whose windows leave no remainder on such a map. */

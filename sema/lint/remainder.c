@@ -111,7 +111,7 @@ static bool try_shape(struct remainder_search *s, int axis,
   return clean;
 }
 
-/* The nearest clean size in steps of `step`; 0: none was found. */
+/* The nearest size without remainder in steps of `step`; 0: none found. */
 static int64_t search_axis(struct remainder_search *s, int axis, int64_t step) {
   int64_t size = s->shape->dim[axis], enough = *s->rebuild.left / 2;
   for (int i = 1; i <= TRIALS; i++) {

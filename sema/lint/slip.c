@@ -88,7 +88,7 @@ void lint_pool_padding(struct lint *l, int64_t node) {
   }
 }
 
-/* dense-on-map: the net's output has a vector for every position */
+/* dense-on-map: the net's output is a vector for every place of a map */
 
 static bool is_output(const struct lint *l, int64_t node) {
   for (size_t i = 0; i < l->model->outputs.count; i++)

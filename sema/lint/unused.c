@@ -134,7 +134,7 @@ static void walk_stmt(struct unused_walk *w, const struct stmt *stmt) {
     break;
   case STMT_PARAM:
     walk_rows(w, stmt);
-    /* With columns it chooses their row. */
+    /* With columns, the param selects a row and needs no other use. */
     define(w, stmt->name, stmt->name_span, UNUSED_PARAM,
            stmt->more->names ? NULL : "param");
     for (const struct name_list *n = stmt->more->names; n; n = n->next)
