@@ -1,4 +1,4 @@
-/* Attention, step by step or as one. */
+/* ONNX forms of attention: single steps, or all in one. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "runtime/shift.h"
 #include "runtime/turn.h"
 
-/* 0, 1, .. as a column or as a row */
+/* Tensor 0, 1, ... as a column or a row. */
 static value_id places(struct exporting *x, int64_t count, bool column,
                        enum onnx_element type) {
   const int64_t dims[2] = {column ? count : 1, column ? 1 : count};
@@ -20,7 +20,7 @@ static value_id places(struct exporting *x, int64_t count, bool column,
                       type == ELEMENT_FLOAT ? (void *)reals : (void *)data);
 }
 
-/* What is the same for several layers is made once. */
+/* Entry of a tensor that several layers share. */
 static struct map_entry *shared(struct exporting *x, const char *format,
                                 long long a, long long b, long long c,
                                 long long d) {
@@ -36,7 +36,8 @@ static value_id compare(struct exporting *x, const char *op,
   return onnx_typed(x, NODE(x, op, at, distance, far), ELEMENT_BOOL);
 }
 
-/* Which keys a query does not see: q - k > behind, or k - q > ahead. */
+/* Mask of the keys that a query does not attend to: q - k > behind, or k - q >
+ * ahead. */
 static value_id hidden(struct exporting *x, int64_t queries, int64_t keys,
                        int64_t behind, int64_t ahead) {
   const int64_t dims[2] = {queries, keys};
@@ -84,7 +85,7 @@ bool onnx_mask(struct exporting *x) {
       x, mask(x, scores, &at, x->op.numbers[0], x->op.numbers[1]), &at);
 }
 
-/* The row of the table for each query and key of a window. */
+/* Row of the table for each query and key of a window. */
 static value_id relative_rows(struct exporting *x, int64_t queries,
                               int64_t keys) {
   const int64_t both[2] = {queries, keys}, *window = x->op.numbers + 1;
@@ -105,7 +106,7 @@ static value_id relative_rows(struct exporting *x, int64_t queries,
   return model_tensor(&x->model, ELEMENT_INT64, 1, dims, rows);
 }
 
-/* (2 window - 1).. x heads: a bias for each head, query and key */
+/* (2 window - 1).. x heads: a bias for each head, query and key. */
 bool onnx_relative(struct exporting *x) {
   struct view in = onnx_in(x, 0), table = onnx_in(x, 1);
   struct onnx_layout at = onnx_out(x, 0);
@@ -128,8 +129,8 @@ bool onnx_relative(struct exporting *x) {
   return onnx_put_first(x, NODE(x, "Add", &at, scores, y), &at);
 }
 
-/* On which side of the map's edges each position of each window is, as a column
- * or a row beside the scores. */
+/* Region of each place of each window relative to the map's edges (netrt_side),
+ * as a column or a row beside the scores. */
 static value_id sides(struct exporting *x, const struct onnx_layout *at,
                       bool column) {
   int32_t numbers[SHIFT_AXES + SHIFT_NUMBERS * LAYOUT_RANK];
@@ -146,12 +147,12 @@ static value_id sides(struct exporting *x, const struct onnx_layout *at,
   return model_tensor(&x->model, ELEMENT_INT64, 4, dims, side);
 }
 
-/* The scores of what is on two sides of an edge are 100 less: Swin's mask */
+/* Swin's mask: subtracts 100 from scores of places in different regions. */
 bool onnx_shifted(struct exporting *x) {
   struct view in = onnx_in(x, 0);
   struct onnx_layout at = onnx_out(x, 0), same = at;
   value_id scores = onnx_get_spread(x, &in);
-  same.dim[0] = same.dim[same.rank - 3] = 1; /* for all samples and heads */
+  same.dim[0] = same.dim[same.rank - 3] = 1; /* all samples and heads */
   value_id column = sides(x, &at, true), row = sides(x, &at, false);
   if (column == NO_VALUE || row == NO_VALUE)
     return false;
@@ -163,7 +164,7 @@ bool onnx_shifted(struct exporting *x) {
   return onnx_put_first(x, NODE(x, "Add", &at, scores, mask), &at);
 }
 
-/* The reals of the operation, and the rule's own of rope. */
+/* Entry of the rotation with the operation's reals, or with plain RoPE's. */
 static struct map_entry *turns_of(struct exporting *x, int64_t steps,
                                   int64_t dim, float rule[TURN_REALS]) {
   bool stretched = strcmp(x->op.code, "stretched") == 0;
@@ -177,7 +178,7 @@ static struct map_entry *turns_of(struct exporting *x, int64_t steps,
   return map_add(x->arena, &x->shared, text_slice(&key));
 }
 
-/* Cosines and sines of what positions rotate pairs by: L x 1 x D/2 */
+/* Cosines and sines of each position's rotation of pairs: L x 1 x D/2. */
 static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
                        value_id rotation[2]) {
   const int64_t half[2] = {1, dim / 2}, one[3] = {steps, 1, dim / 2};
@@ -204,7 +205,7 @@ static void find_turns(struct exporting *x, int64_t steps, int64_t dim,
   rotation[1] = entry->number;
 }
 
-/* a cos - b sin and b cos + a sin, for the pairs a, b of a head */
+/* a cos - b sin and b cos + a sin, for the pairs a, b of a head. */
 bool onnx_rope(struct exporting *x) {
   bool neighbours = x->op.numbers[0];
   struct view pairs = onnx_in(x, 0), half[2];
@@ -244,7 +245,8 @@ bool onnx_rope(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* N,G,L,heads,D with the heads in front, those that share keys as one. */
+/* Moves the heads of N,G,L,heads,D to the front; splits off heads that share
+ * keys. */
 static bool heads_first(struct view *view, int64_t sharing, bool transposed) {
   if (sharing > 1 && !layout_split(&view->at, 3, view->at.dim[3] / sharing))
     return false;
@@ -258,8 +260,8 @@ static bool heads_first(struct view *view, int64_t sharing, bool transposed) {
 }
 
 /*
- * softmax(q k' factor) v. Where heads share keys, those are an axis of their
- * own, of size 1 in keys and values.
+ * softmax(q k' factor) v. Heads that share keys are an axis, which has size 1
+ * in keys and values.
  */
 bool onnx_attention(struct exporting *x) {
   struct view q = onnx_in(x, 0), k = onnx_in(x, 1), v = onnx_in(x, 2);

@@ -1,7 +1,7 @@
-/* Products of matrices: linear, matmul. */
+/* ONNX forms of products of matrices: linear, matmul. */
 #include "export/export.h"
 
-/* The parts of an axis in the order in which another one lies in its file. */
+/* Parts of an axis, in the order of their strides in another tensor. */
 struct onnx_parts {
   int count;
   int64_t size[LAYOUT_ATOMS];
@@ -26,7 +26,7 @@ static struct onnx_parts parts_of(const struct onnx_layout *at, int axis) {
   return parts;
 }
 
-/* An axis in that order: PyTorch flattens C x H x W, netc H x W x C. */
+/* Reorders an axis: PyTorch flattens C x H x W, netc H x W x C. */
 static bool reorder(struct onnx_layout *at, int axis,
                     const struct onnx_parts *parts) {
   int order[LAYOUT_RANK], rank = 0;
@@ -43,7 +43,7 @@ static bool reorder(struct onnx_layout *at, int axis,
   return true;
 }
 
-/* Vectors: one Gemm, on the weights as the file has them, [out, in]. */
+/* A single Gemm for vectors. The file has weights as [out, in]. */
 static value_id of_vectors(struct exporting *x, const struct view *in,
                            const struct view *weight, const struct view *bias,
                            const struct onnx_layout *at) {
@@ -58,7 +58,7 @@ static value_id of_vectors(struct exporting *x, const struct view *in,
   return y;
 }
 
-/* What is flattened lies as the file has it. */
+/* Reorders flattened axes to the order in the file. */
 bool onnx_linear(struct exporting *x) {
   struct view in = onnx_in(x, 0), weight = onnx_in(x, 1), bias = in;
   struct onnx_layout at = onnx_out(x, 0);
@@ -86,7 +86,7 @@ bool onnx_linear(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* Leading axes may be repeated: MatMul spreads them. */
+/* MatMul broadcasts leading axes. */
 bool onnx_matmul(struct exporting *x) {
   struct view a = onnx_in(x, 0), b = onnx_in(x, 1);
   struct onnx_layout at = onnx_out(x, 0);

@@ -1,4 +1,4 @@
-/* -o x.onnx: the net, operation by operation, as a model of ONNX. */
+/* -o x.onnx: translates the net operation by operation to an ONNX model. */
 #include "export/export.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ static enum onnx_element element_of(enum netc_type type) {
                             : ELEMENT_FLOAT;
 }
 
-/* Maps have their channels first; a sequence is as its first reader wants. */
+/* Maps have channels first. The first reader chooses the axes of a sequence. */
 static void open_inputs(struct exporting *x) {
   struct netc_operand operand;
   struct netc_end end = {.size = sizeof end};
@@ -77,7 +77,7 @@ static const char *layer_name(struct exporting *x, int64_t layer) {
   return onnx_keep(x, found.name);
 }
 
-/* A layer's operations follow each other. */
+/* True for the last operation of a layer; they are consecutive. */
 static bool is_last(struct exporting *x, size_t index) {
   struct netc_operation next = {.size = sizeof next};
   return netc_operation(x->netc, index + 1, &next) != NETC_OK ||
@@ -101,7 +101,7 @@ static bool write_operation(struct exporting *x, size_t index) {
   return form && form->write(x) && !x->why;
 }
 
-/* Under its own name, which nothing else has. */
+/* Gives an output its own name, which no other value has. */
 static void add_output(struct exporting *x, value_id value, const char *name) {
   const struct model_value *found = model_at(&x->model, value);
   if (found->from != FROM_NODE || found->output) {
@@ -114,7 +114,8 @@ static void add_output(struct exporting *x, value_id value, const char *name) {
   *VEC_PUSH(x->arena, &x->model.outputs) = value;
 }
 
-/* The batch, the channels of maps; of sequences what costs less comes next. */
+/* Outputs are batch first; maps have channels next. Sequences take the cheaper
+ * order. */
 static bool write_outputs(struct exporting *x) {
   struct netc_operand operand;
   struct netc_end end = {.size = sizeof end};
@@ -138,7 +139,8 @@ static bool write_outputs(struct exporting *x) {
   return true;
 }
 
-/* Of a file, perhaps: ONNX has no texts but UTF-8, and none that are empty. */
+/* The net's name, which may come from a file: ONNX needs UTF-8 that is not
+ * empty. */
 static const char *graph_name(struct exporting *x) {
   struct text valid = text_new(x->arena), text = text_new(x->arena);
   struct slice rest = slice_of(netc_name(x->netc));

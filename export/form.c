@@ -1,9 +1,9 @@
-/* The table of forms. */
+/* Table of the ONNX forms of operations. */
 #include <string.h>
 
 #include "export/export.h"
 
-/* An operation without a form: its row says why. */
+/* An operation without a form; its row has the reason. */
 bool onnx_none(struct exporting *x) {
   return onnx_refuse(x, "%s", onnx_form_find(x->op.code)->nodes) != NO_VALUE;
 }

@@ -1,17 +1,17 @@
-/* Layouts: how the axes of a tensor lie in a block of values. */
+/* Layouts: places of a tensor's axes in a block of values. */
 #include "export/layout.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* What is empty has no places to tell apart either. */
+/* Axes of size 0 or 1 need no atom. */
 static void add_atom(struct onnx_layout *to, int axis, int64_t size,
                      int64_t stride) {
   struct onnx_atom *last = to->count ? &to->atom[to->count - 1] : NULL;
   if (size <= 1)
     return;
   if (last && last->axis == axis && last->stride == stride * size) {
-    last->size *= size; /* it goes on */
+    last->size *= size; /* continues the last atom */
     last->stride = stride;
     return;
   }
@@ -25,7 +25,7 @@ static int add_axis(struct onnx_layout *to, int64_t dim) {
   return to->rank++;
 }
 
-/* The atoms of an axis, after those that are there. */
+/* Appends the atoms of an axis. */
 static void copy_atoms(struct onnx_layout *to, int axis,
                        const struct onnx_layout *from, int from_axis) {
   for (int i = 0; i < from->count; i++)
@@ -98,7 +98,7 @@ struct onnx_layout layout_channels_first(const struct onnx_layout *layout) {
   return layout_move(layout, layout->rank - 1, 1);
 }
 
-/* Their places in the dense space of an axis. */
+/* Strides of the atoms in the dense space of an axis, or of all axes (-1). */
 static int axis_digits(const struct onnx_layout *layout, int axis,
                        struct onnx_atom *digits, int *which) {
   int count = 0;
@@ -140,7 +140,7 @@ int layout_pieces(const struct onnx_atom *digits, int count, int64_t size,
   return made;
 }
 
-/* An atom of a dense space, as the digits' own atoms of `in` lie. */
+/* Adds an atom of a dense space as atoms of `in`. */
 static bool add_through(struct onnx_layout *to, int axis,
                         const struct onnx_layout *in,
                         const struct onnx_atom *digits, const int *which,

@@ -1,4 +1,4 @@
-/* A model on its way: values, the nodes that make them, and constants. */
+/* An ONNX model in memory: values, nodes and constants. */
 #include "export/model.h"
 
 #include <assert.h>
@@ -71,10 +71,10 @@ struct attribute *model_attribute(struct onnx_model *m,
   return *end = ARENA_NEW(m->arena, struct attribute);
 }
 
-/* Attributes of the last node. */
+/* Adds an attribute to the last node. */
 
 static void add_attribute(struct onnx_model *m, struct attribute attribute) {
-  if (m->nodes.count > 0) /* or a form that was refused */
+  if (m->nodes.count > 0) /* none after a refusal */
     *model_attribute(m, &m->nodes.at[m->nodes.count - 1]) = attribute;
 }
 

@@ -1,10 +1,11 @@
-/* Values that move or go: pad, roll, up, concat, embed, last, reduce. */
+/* ONNX forms that move or select values: pad, roll, up, concat, embed, last,
+ * reduce. */
 #include "export/export.h"
 #include "runtime/distance.h"
 
 enum { MOST_AXES = 8 };
 
-/* ONNX does not mirror beyond the map's own size. */
+/* ONNX does not reflect beyond the map's own size. */
 static bool mirrors_once(const struct onnx_layout *in, const int64_t *pads) {
   for (int i = 2; i < in->rank; i++)
     if (pads[i] >= in->dim[i] || pads[in->rank + i] >= in->dim[i])
@@ -32,7 +33,7 @@ static value_id joined(struct exporting *x, value_id a, value_id b, int rank,
   return y;
 }
 
-/* Each end beside the other one, before opset 19. */
+/* Circular padding before opset 19: joins each end with the other. */
 static value_id wrapped(struct exporting *x, value_id map,
                         const struct onnx_layout *in, const int64_t *pads) {
   int64_t dims[LAYOUT_RANK];
@@ -75,7 +76,7 @@ bool onnx_pad(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* The end comes to the front. */
+/* Moves the end to the front. */
 bool onnx_roll(struct exporting *x) {
   struct onnx_layout at = onnx_map_out(x);
   struct view in = onnx_map_in(x, 0);
@@ -92,7 +93,7 @@ bool onnx_roll(struct exporting *x) {
   return onnx_put_first(x, map, &at);
 }
 
-/* Nearest: floor(at I / O), as PyTorch does. */
+/* Nearest: floor(at I / O), as in PyTorch. */
 bool onnx_up(struct exporting *x) {
   struct onnx_layout at = onnx_map_out(x);
   struct view in = onnx_map_in(x, 0);
@@ -105,7 +106,7 @@ bool onnx_up(struct exporting *x) {
     divides = divides && at.dim[i] % in.at.dim[i] == 0;
     scales[i] = (float)at.dim[i] / (float)in.at.dim[i];
   }
-  if (x->model.opset < 13) /* it may not be left out yet */
+  if (x->model.opset < 13) /* may not be omitted before */
     empty = model_tensor(&x->model, ELEMENT_FLOAT, 1, &none, scales);
   value_id by = divides
                     ? model_tensor(&x->model, ELEMENT_FLOAT, 1, sizes, scales)
@@ -122,7 +123,7 @@ bool onnx_up(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* An order of the axes that suits them all. */
+/* Concatenates in the cheapest order of axes for all inputs. */
 bool onnx_concat(struct exporting *x) {
   struct view *views = arena_alloc(x->arena, x->op.in_count, sizeof *views);
   value_id *ins = arena_alloc(x->arena, x->op.in_count, sizeof *ins);
@@ -147,7 +148,7 @@ bool onnx_embed(struct exporting *x) {
   return onnx_put_first(x, NODE(x, "Gather", &at, rows, which), &at);
 }
 
-/* As they are known here, for every sample. */
+/* Constant distances, equal for all samples. */
 bool onnx_distances(struct exporting *x) {
   struct onnx_layout at = onnx_out(x, 0);
   int32_t numbers[DISTANCE_NUMBERS];
@@ -165,7 +166,8 @@ bool onnx_distances(struct exporting *x) {
   return onnx_put_first(x, onnx_typed(x, y, ELEMENT_INT64), &at);
 }
 
-/* The first way ends at the last step, the second one at the first. */
+/* The forward direction ends at the last step, the backward one at the
+ * first. */
 bool onnx_last(struct exporting *x) {
   int64_t ways = x->op.numbers[0], steps = x->op.ins[0].dims[1];
   struct onnx_layout at = onnx_out(x, 0);
@@ -186,7 +188,7 @@ bool onnx_last(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* The axes of a sum are an input from opset 13 on, others' from 18 on. */
+/* Axes are an input from opset 13 on for ReduceSum, from 18 on for others. */
 value_id onnx_reduce_axes(struct exporting *x, const char *op, value_id in,
                           const struct onnx_layout *at, const int64_t *axes,
                           int count, bool keeps) {
@@ -210,7 +212,7 @@ value_id onnx_reduce_axes(struct exporting *x, const char *op, value_id in,
   return y;
 }
 
-/* Those that the output has not, which are the last ones. */
+/* Reduces the last axes, which the output does not have. */
 bool onnx_reduce(struct exporting *x) {
   static const char *const modes[] = {"ReduceSum", "ReduceMean", "ReduceMax",
                                       "ReduceMin"};

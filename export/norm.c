@@ -1,9 +1,9 @@
-/* Normalisation. */
+/* ONNX forms of normalisation. */
 #include <string.h>
 
 #include "export/export.h"
 
-/* A vector of one value for each channel. */
+/* A vector with the same value for each channel. */
 static value_id filled(struct exporting *x, int64_t count, float with) {
   float *data = arena_alloc(x->arena, (size_t)count + 1, sizeof *data);
   for (int64_t i = 0; i < count; i++)
@@ -35,7 +35,7 @@ static value_id get_channels_first(struct exporting *x,
   return onnx_get_spread(x, &in);
 }
 
-/* Operands: scale, shift, mean, variance; or the scale and the last two. */
+/* Operands: scale, shift, mean, variance; scale and shift are optional. */
 bool onnx_bn(struct exporting *x) {
   struct onnx_layout at;
   size_t last = x->op.in_count - 2, none = x->op.in_count;
@@ -62,7 +62,7 @@ bool onnx_instnorm(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* Cx1x1 where channels are at `axis` of `rank`. */
+/* Reshapes a vector to Cx1x1 for channels at `axis` of `rank`. */
 static value_id column(struct exporting *x, size_t in, int axis, int rank) {
   struct view view = onnx_in(x, in);
   for (int i = axis + 1; i < rank; i++)
@@ -79,8 +79,8 @@ static value_id affine(struct exporting *x, value_id y,
   return y;
 }
 
-/* One operator from opset 21 on; before, groups as channels, each of all its
- * values. */
+/* A single operator from opset 21 on; before, InstanceNormalization with groups
+ * as channels. */
 bool onnx_gn(struct exporting *x) {
   struct onnx_layout at;
   int64_t groups = x->op.numbers[0], channels = channels_of(x);
@@ -103,7 +103,7 @@ bool onnx_gn(struct exporting *x) {
   return onnx_put_first(x, affine(x, y, &at, 1), &at);
 }
 
-/* What a sum over that axis gives. */
+/* Sizes after a reduction of that axis. */
 static struct onnx_layout with_one(const struct onnx_layout *at, int axis) {
   int64_t dims[LAYOUT_RANK];
   memcpy(dims, at->dim, sizeof dims);
@@ -191,7 +191,8 @@ bool onnx_ln(struct exporting *x) {
   return onnx_put_first(x, affine(x, y, &at, axis), &at);
 }
 
-/* Even sizes: ONNX has the odd neighbour after a channel, PyTorch before. */
+/* For even sizes ONNX puts the extra neighbour after a channel, PyTorch
+ * before. */
 static value_id sum_of_squares(struct exporting *x, value_id in,
                                const struct onnx_layout *at, int64_t size) {
   int64_t dims[4] = {at->dim[0], 1, at->dim[1],
@@ -216,7 +217,7 @@ static bool by_power(struct exporting *x, value_id in, value_id squares,
   return onnx_put_first(x, NODE(x, "Div", at, in, y), at);
 }
 
-/* The same with the mean of the squares of a window on the map. */
+/* Divides by a power of the mean of squares in a window of the map. */
 bool onnx_lrnwithin(struct exporting *x) {
   struct onnx_layout at;
   int64_t size = x->op.numbers[0], kernel[LAYOUT_RANK], pads[2 * LAYOUT_RANK];

@@ -1,6 +1,6 @@
 /*
- * -o x.onnx, of any net that netc.h shows: a model is built or refused, then
- * written. Who asks for it opens files, knows the weights and prints.
+ * -o x.onnx, for any net in netc.h: a model is built or refused, then written.
+ * The caller opens files, provides weights and prints.
  */
 #ifndef NETC_CODEGEN_ONNX_ONNX_H
 #define NETC_CODEGEN_ONNX_ONNX_H
@@ -9,77 +9,78 @@
 #include "export/model.h"
 #include "netc.h"
 
-/* More bytes of weights than this go to a file beside the model; and of such
- * as are not given. */
+/* Weights go to a file beside the model if they have more bytes than this; the
+ * second limit is for weights without values. */
 #define ONNX_INSIDE ((int64_t)1 << 30)
 #define ONNX_INSIDE_EMPTY ((int64_t)1 << 26)
 
-/* The net that is loaded. NULL: `why` says why not, and which layer. */
+/* Builds a model of the loaded net. NULL: `why` has the reason and the
+ * layer. */
 struct onnx_model *onnx_build(struct netc *netc, int opset, struct arena *arena,
                               struct text *why);
 
 /* The net with other sizes. */
 struct onnx_sample {
   struct onnx_model *model;
-  bool perhaps; /* left out if sizes of 1 give it other operators */
+  bool perhaps; /* dropped if it has other operators because of sizes of 1 */
 };
 
-/* An axis of inputs that is left open. */
+/* An open axis of inputs. */
 struct onnx_axis {
   const char *name;
-  const int64_t *sizes; /* in each sample */
+  const int64_t *sizes; /* by sample */
 };
 
-/* What is known of axes that are left open: samples in one arena, of which the
- * first, without "perhaps", becomes the model. */
+/* Open axes: samples in one arena. The first one is not `perhaps` and becomes
+ * the model. */
 struct onnx_opening {
   const struct onnx_sample *samples;
   size_t count;
   bool batched; /* the batch differs, too */
   const struct onnx_axis *axes;
   size_t axis_count;
-  const struct onnx_model *upper; /* with the largest sizes; NULL: no matter */
+  const struct onnx_model *upper; /* with the largest sizes; NULL: not needed */
 };
 
 /*
- * Leaves open what differs between samples of one net. False: `why` says where
- * it is more than a size.
+ * Opens the axes in which the samples differ. False: `why` names a difference
+ * that is not a size.
  */
 bool onnx_open(const struct onnx_opening *opening, struct text *why);
 
-/* What whole numbers stand for: (number - zero) x scale, with one of both or
- * one for each place of the first axis. */
+/* Meaning of integers: (number - zero) x scale, with one of each, or one for
+ * each place of the first axis. */
 struct onnx_q8_steps {
   size_t count;
   const float *scale;
   const int32_t *zero;
-  bool wide; /* of 32 bits: zeros are 0 */
+  bool wide; /* 32 bits, with zeros of 0 */
 };
 
-/* Of a weight, and of the output of a layer; false: there are none. */
+/* Steps of a weight and of a layer's output; false: none. */
 struct onnx_scales {
   void *user;
   bool (*weight)(void *user, size_t weight, struct onnx_q8_steps *steps);
   bool (*output)(void *user, const char *layer, struct onnx_q8_steps *steps);
 };
 
-/* Makes it one of 8 bits, where layers have scales; whether any has. Weights
- * with steps are then asked for as these numbers, of 1 byte or of 4. */
+/* Quantises to 8 bits the layers that have scales; returns whether any has.
+ * Weights with steps are then written as integers of 1 or 4 bytes. */
 bool onnx_quantise(struct onnx_model *model, const struct onnx_scales *from);
 
-/* Bytes of its weights. */
+/* Bytes of the model's weights. */
 int64_t onnx_weight_bytes(const struct onnx_model *model);
 
-/* Values of weights, by the numbers of netc_weight. */
+/* Values of weights, numbered as in netc_weight(). */
 struct onnx_weights {
   void *user;
-  const char *beside; /* the name of a file for all of them; NULL: inside */
-  /* Writes all of a weight, 4 bytes a value unless it is quantised, to where
-   * the sink's bytes go or to the file beside the model. */
+  const char *beside; /* name of the file for weights; NULL: inside */
+  /* Writes a weight, 4 bytes a value unless quantised, to the sink or to the
+   * file beside the model. */
   void (*put)(void *user, size_t weight);
 };
 
-/* Writes the model; the caller knows whether the sinks took all of it. */
+/* Writes the model. The caller checks for errors of the sinks. */
 void onnx_write(struct onnx_model *model, const struct onnx_weights *from,
                 netc_sink_fn *sink, void *user);
 

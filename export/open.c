@@ -1,14 +1,14 @@
 /*
- * Axes that are left open: the batch, sizes with bounds. The net is built for
- * several of their sizes; the operators are the same, and what differs are
- * sizes. Shapes that operators are given are computed from those of tensors,
- * and constants that are longer or shorter are cut from the longest.
+ * Open axes: the batch and sizes with bounds. The net is built for several
+ * sizes; operators must be equal and only sizes may differ. Shapes for
+ * operators are then computed from those of tensors, and constants of different
+ * lengths are cut from the longest.
  */
 #include <string.h>
 
 #include "export/open.h"
 
-/* A value is called after what reads it, if it is a constant. */
+/* Refuses a value; a constant has the name of its reader. */
 bool open_refuse(struct open_model *o, value_id value) {
   bool batch = !o->asked->axis_count, both = !batch && o->asked->batched;
   text_printf(o->why,
@@ -33,8 +33,8 @@ static bool is_one_alone(const struct onnx_model *a, value_id x,
   return false;
 }
 
-/* Whether up to a node `b` has a size of 1 where `a` has more: an operator that
- * turns axes, or repeats, has nothing to do then. */
+/* True if `b` has a size of 1 up to node `last` where `a` has more: transposing
+ * or repeating is then omitted. */
 static bool has_ones(const struct onnx_model *a, const struct onnx_model *b,
                      size_t last) {
   for (size_t i = 0; i <= last && i < a->nodes.count && i < b->nodes.count;
@@ -49,7 +49,7 @@ static bool has_ones(const struct onnx_model *a, const struct onnx_model *b,
   return false;
 }
 
-/* Samples whose operators are others are left out, if they may be. */
+/* Drops `perhaps` samples with other operators; refuses for other samples. */
 static bool choose_samples(struct open_model *o) {
   const struct onnx_opening *asked = o->asked;
   o->models = arena_alloc(o->m->arena, asked->count + 1, sizeof *o->models);
@@ -122,7 +122,7 @@ static void open_node(struct open_model *o, size_t i, bool second) {
     open_value(o, values);
 }
 
-/* The word for an axis that is said to have these sizes. */
+/* The name of an axis with these sizes. */
 static const char *word_for(const struct open_model *o, const int64_t *sizes) {
   for (size_t i = 0; i < o->asked->axis_count; i++) {
     bool same = true;
@@ -149,7 +149,7 @@ static void open_inputs(struct open_model *o) {
   }
 }
 
-/* What nobody reads any more is not written. */
+/* Omits constants that are no longer read. */
 static void drop_constants(struct onnx_model *m) {
   bool *used = arena_alloc(m->arena, m->values.count + 1, sizeof *used);
   for (size_t i = 0; i < m->nodes.count; i++)

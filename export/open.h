@@ -1,4 +1,4 @@
-/* The parts of onnx_open: the samples at hand, and what is asked of them. */
+/* Shared by the parts of onnx_open(): the samples and the requested axes. */
 #ifndef NETC_CODEGEN_ONNX_OPEN_H
 #define NETC_CODEGEN_ONNX_OPEN_H
 
@@ -6,43 +6,42 @@
 #include "export/sizes.h"
 
 struct open_model {
-  struct open_sizes sizes; /* of them all */
-  struct onnx_model *m;    /* the first of the samples */
+  struct open_sizes sizes; /* of all samples */
+  struct onnx_model *m;    /* the first sample */
   const struct onnx_model **models;
-  size_t *kept; /* which of those that were asked */
+  size_t *kept; /* indices of the samples that were kept */
   size_t count;
   const struct onnx_opening *asked;
-  struct map tables; /* parts of constants that are there */
+  struct map tables; /* shared parts of constants */
   struct text *why;
 };
 
-/* Says of what a value depends; always false. */
+/* Refuses because of a value; returns false. */
 bool open_refuse(struct open_model *o, value_id value);
 
-/* Whether a size is not the same in all samples. */
+/* True if a size differs between samples. */
 bool open_varies(const struct open_model *o, const int64_t *sizes);
 
-/* What an axis of these sizes is called; "": it follows from others. */
+/* The name of an axis with these sizes; "": derived from others. */
 const char *open_name(const struct open_model *o, const int64_t *sizes);
 
 /* open_nodes.c */
 
-/* The first node by which two models differ, else how many there are; padding
- * may differ where open_padding decides, and what constants hold. */
+/* Index of the first node that differs, or the number of nodes. Contents of
+ * constants may differ, and padding that open_padding() unifies. */
 size_t open_same_nodes(struct arena *arena, const struct onnx_model *a,
                        const struct onnx_model *b);
 
-/* A map that is resized to the size of another one: by sizes, where scales
- * differ. */
+/* Lets Resize use sizes instead of scales if the scales differ. */
 void open_resizes(const struct onnx_opening *asked);
 
-/* Gives a node the padding that does for all samples; false: refused. */
+/* Gives a node a padding that works for all samples; false: refused. */
 bool open_padding(struct open_model *o, size_t node);
 
 /* open_operands.c */
 
-/* Gives a node what is computed, or cut from a table, for constants that
- * differ; false: refused. */
+/* Replaces constants of a node that differ, by computed values or parts of a
+ * table; false: refused. */
 bool open_operands(struct open_model *o, size_t node);
 
 #endif

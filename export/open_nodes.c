@@ -1,12 +1,9 @@
-/*
- * Operators of several samples of one net: whether they are the same, and those
- * whose padding alone differs as one.
- */
+/* Compares the operators of a net's samples, and unifies their padding. */
 #include <string.h>
 
 #include "export/open.h"
 
-/* Where a value comes from: an input, or a node, of two outputs perhaps. */
+/* Origin of a value: an input, or a node with one or two outputs. */
 struct origins {
   int64_t *of; /* by value; 0: a constant */
 };
@@ -25,7 +22,7 @@ static struct origins origins_of(struct arena *arena,
   return origins;
 }
 
-/* The same operators */
+/* Equal operators */
 
 static struct attribute *attribute_of(const struct onnx_node *node,
                                       const char *name) {
@@ -44,8 +41,7 @@ static bool same_attribute(const struct attribute *x,
           memcmp(x->numbers, y->numbers, x->count * sizeof *x->numbers) == 0);
 }
 
-/* Windows that read beyond a map do so by as much as the sizes ask; where the
- * mean does not count it, more of it changes nothing. */
+/* Padding may exceed the need of a sample if the result does not include it. */
 static bool pads_freely(const struct onnx_node *node) {
   return strcmp(node->op, "Conv") == 0 || strcmp(node->op, "MaxPool") == 0 ||
          (strcmp(node->op, "AveragePool") == 0 &&
@@ -73,7 +69,7 @@ static bool same_operand(const struct onnx_model *a, value_id x,
     return false;
   if (p->from != FROM_CONSTANT)
     return true;
-  /* A buffer has as many rows as there are positions. */
+  /* A buffer has a row for each position. */
   return p->weight == q->weight &&
          (p->weight < 0 || a->weights.at[p->weight].buffer ||
           memcmp(p->dim, q->dim, (size_t)p->rank * sizeof *p->dim) == 0);
@@ -101,19 +97,19 @@ size_t open_same_nodes(struct arena *arena, const struct onnx_model *a,
 
 /* Resize */
 
-/* By the sizes of its output. */
+/* Replaces the scales of a Resize by the sizes of its output. */
 static void size_resize(struct onnx_model *m, struct onnx_node *node) {
   const struct model_value *out = model_at(m, node->out);
   value_id *ins = arena_alloc(m->arena, 4, sizeof *ins);
   ins[0] = node->ins[0];
   ins[1] = node->ins[1];
-  ins[2] = m->opset < 13 ? node->ins[1] : NO_VALUE; /* nothing, as ins[1] */
+  ins[2] = m->opset < 13 ? node->ins[1] : NO_VALUE; /* empty, as ins[1] */
   ins[3] = model_numbers(m, out->dim, out->rank);
   node->ins = ins;
   node->in_count = 4;
 }
 
-/* Nodes at one place: their scales are there, and the same. */
+/* True if the nodes at one place all have equal scales. */
 static bool same_scales(const struct onnx_opening *asked, size_t i) {
   const struct model_value *first = NULL;
   for (size_t s = 0; s < asked->count; s++) {
@@ -163,7 +159,8 @@ static int64_t numbers_of(const struct onnx_node *node, const char *name,
   return found ? found->numbers[at] : 1;
 }
 
-/* As many windows in every sample with the most padding of all? */
+/* True if the largest padding gives the same number of windows in every
+ * sample. */
 static bool pad_axis(struct open_model *o, size_t i, size_t axis, size_t axes,
                      int64_t *before, int64_t *after) {
   *before = *after = 0;

@@ -1,6 +1,6 @@
 /*
- * What operators are given in place of constants that depend on sizes which are
- * left open: shapes that are computed, and parts of the longest table.
+ * Replaces constants that depend on open sizes: by computed shapes, or by parts
+ * of the longest table.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static int64_t *numbers_at(struct open_model *o, const struct per_sample *all,
   return numbers;
 }
 
-/* Sizes of a Reshape: 0 is that of what it reads, -1 what is left. */
+/* Sizes of a Reshape: 0 is the input's size, -1 the rest. */
 static value_id reshaped(struct open_model *o, size_t i,
                          const struct per_sample *all, int count) {
   int64_t sizes[LAYOUT_RANK];
@@ -93,7 +93,7 @@ static value_id list_of(struct open_model *o, const struct per_sample *all,
   return sizes_list(&o->sizes, parts, count);
 }
 
-/* Whether `part` is where all axes of `table` begin. */
+/* True if `part` is the beginning of `table` along all axes. */
 static bool begins(const struct model_value *table,
                    const struct model_value *part) {
   int64_t at[LAYOUT_RANK] = {0};
@@ -120,7 +120,7 @@ static bool begins(const struct model_value *table,
   return true;
 }
 
-/* The largest constant of the upper ends of which they all are parts. */
+/* The largest constant at the upper bounds that contains all of them. */
 static const struct model_value *table_of(const struct open_model *o,
                                           const struct per_sample *all) {
   const struct onnx_model *upper = o->asked->upper;
@@ -137,7 +137,7 @@ static const struct model_value *table_of(const struct open_model *o,
   return best;
 }
 
-/* A buffer with the sizes that it has for the upper ends. */
+/* A buffer with its sizes at the upper bounds. */
 static const struct model_value *buffer_of(const struct open_model *o,
                                            const struct per_sample *all) {
   const struct onnx_model *upper = o->asked->upper;
@@ -216,7 +216,7 @@ static value_id cut(struct open_model *o, const struct per_sample *all) {
   return out;
 }
 
-/* What an operator is given in place of a constant; NO_VALUE: nothing. */
+/* Replacement of a constant for an operator, or NO_VALUE. */
 static value_id opened(struct open_model *o, size_t i, size_t in,
                        const struct per_sample *all) {
   const struct model_value *first = &all->at[0];

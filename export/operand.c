@@ -1,4 +1,4 @@
-/* What an operation reads and makes, and in which order of its axes. */
+/* Operands of operations, and the order of their axes. */
 #include "base/check.h"
 #include "export/export.h"
 
@@ -15,7 +15,7 @@ bool onnx_constant_size(struct exporting *x, int rank, const int64_t *dims,
   return true;
 }
 
-/* What is computed of `weight_v` and others has the name of what it is. */
+/* A weight computed from `weight_v` and others is named `weight`. */
 static const char *weight_name(struct exporting *x,
                                const struct netc_tensor *tensor,
                                const char *name) {
@@ -26,7 +26,7 @@ static const char *weight_name(struct exporting *x,
              : onnx_keep(x, name);
 }
 
-/* The tensor in the file, of which netc reads the values in its own order. */
+/* A tensor in the file, with the axes in netc's order. */
 static struct view weight_view(struct exporting *x, int64_t number,
                                const struct onnx_layout *at) {
   struct netc_tensor tensor = {.size = sizeof tensor};
@@ -104,7 +104,7 @@ value_id onnx_node(struct exporting *x, const char *op,
                     at->rank, at->dim, ins, in_count);
 }
 
-/* Its last value has the layer's name, those before that of their part. */
+/* The last value has the layer's name, earlier ones that of their part. */
 static void name_result(struct exporting *x, value_id value) {
   if ((size_t)value >= x->first_value)
     x->model.values.at[value].name = x->model.scope;
@@ -155,7 +155,7 @@ static struct onnx_order channels_first(int rank) {
   return order;
 }
 
-/* The axes as a tensor has them, those of size 1 after the one before. */
+/* The order of a tensor's axes; axes of size 1 follow the one before. */
 static bool order_of(const struct view *view, const struct onnx_rendering *seen,
                      struct onnx_order *order) {
   struct onnx_layout at, dense = layout_dense(view->at.rank, view->at.dim);
@@ -222,7 +222,7 @@ struct onnx_order onnx_choose_order(struct exporting *x,
   return best;
 }
 
-/* The same with any axes at all */
+/* Arbitrary common axes */
 
 static int64_t layout_cost(struct exporting *x, const struct view *views,
                            size_t count, const struct onnx_layout *at) {

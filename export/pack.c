@@ -1,24 +1,24 @@
-/* A model as the bytes of a file. */
+/* Writes a model as the bytes of a file. */
 #include <string.h>
 
 #include "export/onnx.h"
 #include "export/seal.h"
 
 /*
- * The graph is written message by message, each in memory only while it is
- * made: once to know how long all are, and once to their file.
+ * The graph is written message by message, to keep only one in memory: first to
+ * measure the lengths, then to the file.
  */
 struct packing {
-  struct arena arena; /* of the message that is made */
+  struct arena arena; /* for the current message */
   struct onnx_model *model;
   const struct onnx_weights *from;
-  int64_t offset;         /* in the file beside it */
-  struct sealing *seal;   /* of what is measured; NULL: there is none */
-  struct text_buffer *to; /* NULL: it is measured */
+  int64_t offset;         /* in the file beside the model */
+  struct sealing *seal;   /* while measuring; NULL: no seal */
+  struct text_buffer *to; /* NULL: measuring */
   uint64_t size;
 };
 
-/* protobuf-c's texts are not const, but it leaves them alone. */
+/* protobuf-c's strings are not const, but it does not change them. */
 static char *text_of(const char *text) {
   union {
     const char *in;
@@ -89,7 +89,7 @@ static Onnx__TensorProto *tensor_of(struct packing *p, const char *name,
   return tensor;
 }
 
-/* protobuf-c's numbers are not const either. */
+/* protobuf-c's data are not const either. */
 static void *data_of(const struct model_value *value) {
   union {
     const void *in;
@@ -98,7 +98,7 @@ static void *data_of(const struct model_value *value) {
   return same.out;
 }
 
-/* As numbers, not as bytes: the order of bytes is then the library's. */
+/* Stores numbers, not raw bytes, so that the library handles byte order. */
 static void set_data(struct packing *p, Onnx__TensorProto *tensor,
                      const struct model_value *value) {
   if (value->type == ELEMENT_INT8) {
@@ -215,7 +215,7 @@ static void append(ProtobufCBuffer *buffer, size_t length,
              length);
 }
 
-/* Fields of bytes by their numbers in onnx.proto. */
+/* Field numbers in onnx.proto. */
 enum {
   MODEL_GRAPH = 7,
   GRAPH_NODE = 1,
@@ -227,7 +227,7 @@ enum {
   BYTES = 2,
 };
 
-/* The head of a field: its number, and how many bytes follow. */
+/* Head of a field: its number and length. */
 struct field_head {
   char bytes[16];
   size_t length;
@@ -256,7 +256,7 @@ static void put_fields(struct packing *p, const ProtobufCMessage *message,
     protobuf_c_message_pack_to_buffer(message, &p->to->base);
 }
 
-/* A message of a field, after which `more` bytes of it follow. */
+/* Writes a message of a field; `more` bytes of it follow. */
 static void put_message(struct packing *p, int field,
                         const ProtobufCMessage *message, uint64_t more) {
   uint64_t size = protobuf_c_message_get_packed_size(message);
@@ -280,7 +280,7 @@ static void put_constant(struct packing *p, const struct model_value *value) {
   put_message(p, GRAPH_INITIALIZER, &tensor->base, 0);
 }
 
-/* A weight of the net, whose values go straight to a file. */
+/* A weight of the net. Its values go directly to a file. */
 static void put_weight(struct packing *p, const struct model_value *value) {
   size_t weight = (size_t)value->weight;
   int64_t bytes = p->model->weights.at[weight].count *
@@ -312,7 +312,7 @@ static void put_info(struct packing *p, int field, value_id id) {
   put_message(p, field, &info->base, 0);
 }
 
-/* The message is over, and what it was made of. */
+/* Frees the memory of the message. */
 static void end_message(struct packing *p) {
   arena_close(&p->arena);
   arena_open_in(&p->arena, p->model->arena);
@@ -336,7 +336,7 @@ static enum packed_kind kind_of(const struct model_value *value) {
                                                       : OTHER;
 }
 
-/* INNER: the shape of everything that is neither an input nor an output. */
+/* INNER: shapes of values that are neither inputs nor outputs. */
 static void put_values(struct packing *p, enum packed_kind kind) {
   for (size_t i = 0; i < p->model->values.count; i++) {
     const struct model_value *value = model_at(p->model, (value_id)i);
@@ -352,8 +352,8 @@ static void put_values(struct packing *p, enum packed_kind kind) {
   }
 }
 
-/* Field by field in the order of their numbers, as protobuf's own libraries
- * write it. */
+/* Writes fields in the order of their numbers, as protobuf's own libraries
+ * do. */
 static void put_graph(struct packing *p) {
   struct onnx_model *m = p->model;
   Onnx__GraphProto named = ONNX__GRAPH_PROTO__INIT;
@@ -371,7 +371,7 @@ static void put_graph(struct packing *p) {
   put_values(p, INNER);
 }
 
-/* Metadata; one that says nothing is left out. */
+/* Adds metadata; empty entries are omitted. */
 static void put_entry(struct packing *p, Onnx__ModelProto *model,
                       const char *key, struct slice value) {
   enum { MOST_ENTRIES = 8 };
@@ -388,9 +388,9 @@ static void put_entry(struct packing *p, Onnx__ModelProto *model,
 }
 
 /*
- * ONNX does not tell buffers from parameters: netc's own reader finds their
- * names in the model's metadata, with blanks between. Those of batch norms
- * have a place of their own.
+ * ONNX does not distinguish buffers from parameters. netc's reader finds the
+ * names of buffers in the metadata, separated by blanks. Those of batch norms
+ * are operands of their own.
  */
 static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
   struct text names = text_new(&p->arena);
@@ -406,7 +406,7 @@ static void put_buffers(struct packing *p, Onnx__ModelProto *model) {
   put_entry(p, model, "netc.buffers", text_slice(&names));
 }
 
-/* The source that the model is of, and by what it is known to be still. */
+/* Adds the source of the model and its seal. */
 static void put_source(struct packing *p, const struct sealing *sealing,
                        Onnx__ModelProto *model) {
   const struct onnx_model *m = p->model;
@@ -426,12 +426,12 @@ int64_t onnx_weight_bytes(const struct onnx_model *m) {
   return bytes;
 }
 
-/* The version of the format that brought an opset, but at least 8. */
+/* Format version that introduced the opset, at least 8. */
 static int64_t version_of(int opset) {
   return opset >= 21 ? 10 : opset >= 19 ? 9 : 8;
 }
 
-/* Measured first: a message begins with its length. */
+/* Measures first, because a message begins with its length. */
 static void write_graph(struct packing *p, struct sealing *sealing,
                         struct text_buffer *to) {
   const struct onnx_model *m = p->model;

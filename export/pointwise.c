@@ -1,11 +1,11 @@
-/* Functions of each value, of two, or along the last axis. */
+/* ONNX forms of pointwise functions, and of functions along the last axis. */
 #include <math.h>
 #include <string.h>
 
 #include "export/export.h"
 #include "ops/function.h"
 
-/* The first input with the axes that suit it. */
+/* The first input with its cheapest axes. */
 static value_id get_input(struct exporting *x, struct onnx_layout *at) {
   struct view view = onnx_in(x, 0), as = {.of = view.of};
   *at = onnx_choose_layout(x, &view, 1);
@@ -24,7 +24,7 @@ static bool unary(struct exporting *x) {
   return onnx_put_first(x, NODE(x, operator_of(x), &at, in), &at);
 }
 
-/* One operator of the steps that make `y` of `in`. */
+/* Adds an operator of the steps from `in` to `y`. */
 static value_id add_step(struct exporting *x, struct slice op,
                          const struct onnx_layout *at, value_id in,
                          value_id y) {
@@ -41,7 +41,7 @@ static value_id add_step(struct exporting *x, struct slice op,
   return y;
 }
 
-/* A function of ops.def: its operator, or the steps that say the same. */
+/* A function of ops.def: its operator, or the equivalent steps. */
 bool onnx_function(struct exporting *x) {
   const struct function *function = function_at(0);
   for (size_t i = 0; strcmp(function->opcode, x->op.code) != 0; i++)
@@ -65,7 +65,7 @@ bool onnx_slope(struct exporting *x) {
   return done;
 }
 
-/* alpha elu(x / alpha), as which it is written before opset 12 */
+/* alpha elu(x / alpha), written out before opset 12. */
 bool onnx_celu(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at), y;
@@ -91,7 +91,7 @@ bool onnx_hardtanh(struct exporting *x) {
   return clip(x, x->op.reals[0], x->op.reals[1]);
 }
 
-/* Of a value and a number. */
+/* A function of a value and a constant. */
 bool onnx_scalar(struct exporting *x) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
@@ -99,7 +99,7 @@ bool onnx_scalar(struct exporting *x) {
   return onnx_put_first(x, NODE(x, operator_of(x), &at, in, number), &at);
 }
 
-/* The first half of the channels times the sigmoid of the second one. */
+/* The first half of the channels times the sigmoid of the second. */
 bool onnx_glu(struct exporting *x) {
   struct view half[2] = {onnx_in(x, 0), onnx_in(x, 0)};
   struct onnx_layout at = onnx_out(x, 0);
@@ -116,7 +116,7 @@ bool onnx_glu(struct exporting *x) {
   return onnx_put_first(x, NODE(x, "Mul", &at, a, b), &at);
 }
 
-/* One operator from opset 20 on. */
+/* A single operator from opset 20 on. */
 static bool one_gelu(struct exporting *x, const char *approximate) {
   struct onnx_layout at;
   value_id in = get_input(x, &at);
@@ -157,7 +157,7 @@ bool onnx_gelutanh(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* Before opset 13 all axes after that one are one. */
+/* Before opset 13 Softmax flattens all axes from `axis` on. */
 bool onnx_softmax(struct exporting *x) {
   struct view view = onnx_in(x, 0);
   struct onnx_layout at = onnx_out(x, 0);
@@ -180,7 +180,7 @@ bool onnx_copy(struct exporting *x) {
   return onnx_put_first(x, get_input(x, &at), &at);
 }
 
-/* A slope for each channel: Cx1x1 where channels are first; or one for all. */
+/* A slope for each channel, Cx1x1 with channels first; or one for all. */
 bool onnx_prelu(struct exporting *x) {
   struct view view = onnx_in(x, 0), slope = onnx_in(x, 1);
   struct onnx_layout at = onnx_out(x, 0);
@@ -194,7 +194,7 @@ bool onnx_prelu(struct exporting *x) {
   return onnx_put_first(x, NODE(x, "PRelu", &at, in, by), &at);
 }
 
-/* Whether one of two gives each axis its size. */
+/* True if each axis has its full size in one of both views. */
 static bool covers(const struct onnx_layout *at, const struct view *views) {
   int64_t a[LAYOUT_RANK], b[LAYOUT_RANK];
   view_sizes(&views[0], a);
@@ -205,7 +205,7 @@ static bool covers(const struct onnx_layout *at, const struct view *views) {
   return true;
 }
 
-/* A weight without an axis, which ONNX spreads over any tensor as it is. */
+/* A weight without axes, which ONNX broadcasts as it is. */
 static value_id point_of(const struct view *view) {
   const struct onnx_rendering *made = view->of->seen.at;
   return view->of->seen.count && made->at->rank == 0 ? made->value : NO_VALUE;
@@ -222,7 +222,7 @@ bool onnx_binary(struct exporting *x) {
   }
   value_id a = point_of(&views[0]), b = point_of(&views[1]);
   bool points =
-      a != NO_VALUE && b != NO_VALUE; /* their sum would be one, too */
+      a != NO_VALUE && b != NO_VALUE; /* the sum of both has no axes */
   if (a == NO_VALUE || points)
     a = covers(&at, views) && !view_mixes(&views[0])
             ? onnx_get(x, &views[0])

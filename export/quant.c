@@ -1,6 +1,6 @@
 /*
- * A net of 8 bits: QuantizeLinear and DequantizeLinear after all that has a
- * scale, weights as the whole numbers that they are.
+ * A net of 8 bits: adds QuantizeLinear and DequantizeLinear after all values
+ * with a scale, and stores weights as integers.
  */
 #include <string.h>
 
@@ -9,12 +9,12 @@
 struct quantising {
   struct onnx_model *m;
   const struct onnx_scales *from;
-  size_t count;              /* values before */
-  value_id *now;             /* by value: what its readers read */
-  struct onnx_q8_steps *are; /* by value; count 0: none are known */
+  size_t count;              /* values before quantisation */
+  value_id *now;             /* by value: the one to read instead */
+  struct onnx_q8_steps *are; /* by value; count 0: unknown */
 };
 
-/* Operators that give what they read, or some of it, in the same steps. */
+/* Operators whose output has the steps of their input. */
 static bool keeps_steps(const char *op) {
   static const char *const ops[] = {
       "MaxPool", "AveragePool", "GlobalAveragePool", "ReduceMean", "Concat",
@@ -26,7 +26,7 @@ static bool keeps_steps(const char *op) {
   return false;
 }
 
-/* The scales, or the zeros; one number has no axis. */
+/* Scales or zeros; a single number has no axis. */
 static value_id scales_of(struct quantising *q, const struct onnx_q8_steps *s) {
   const int64_t count = (int64_t)s->count;
   return model_tensor(q->m, ELEMENT_FLOAT, count > 1, &count, s->scale);
@@ -50,7 +50,7 @@ static value_id add(struct quantising *q, const char *op,
   return out;
 }
 
-/* What is read instead of a value that has these steps. */
+/* Adds the value to read in place of a value with steps. */
 static void round_value(struct quantising *q, value_id id) {
   const struct onnx_q8_steps *s = &q->are[id];
   struct model_value *value = &q->m->values.at[id];
@@ -92,7 +92,8 @@ static void copy_node(struct quantising *q, const struct onnx_node *node) {
   q->m->nodes.at[q->m->nodes.count - 1].ins = ins;
 }
 
-/* Steps of its own, by the name of its layer; or those of what it keeps. */
+/* Steps of a layer's output, or those of its input if the operator keeps
+ * them. */
 static bool find_steps(struct quantising *q, const struct onnx_node *node) {
   struct onnx_q8_steps *s = &q->are[node->out];
   if (q->from->output(q->from->user, q->m->values.at[node->out].name, s))
@@ -104,7 +105,7 @@ static bool find_steps(struct quantising *q, const struct onnx_node *node) {
   return s->count > 0;
 }
 
-/* Whether any layer has a scale. */
+/* True if any layer has a scale. */
 static bool is_known(const struct quantising *q) {
   struct onnx_q8_steps s;
   for (size_t i = 0; i < q->m->nodes.count; i++)
@@ -138,6 +139,6 @@ bool onnx_quantise(struct onnx_model *m, const struct onnx_scales *from) {
     if (find_steps(&q, &nodes[i]))
       round_value(&q, nodes[i].out);
   }
-  m->source = (struct slice){NULL, 0}; /* it is not of this graph */
+  m->source = (struct slice){NULL, 0}; /* it describes another graph */
   return true;
 }

@@ -1,9 +1,9 @@
-/* rnn, lstm, gru: RNN, LSTM, GRU, whose gates are in another order. */
+/* ONNX forms of rnn, lstm, gru, with reordered gates. */
 #include <string.h>
 
 #include "export/export.h"
 
-/* ONNX's gates by PyTorch's numbers: i o f c of i f g o; z r h of r z n. */
+/* ONNX's gates by PyTorch's numbers: i o f c from i f g o; z r h from r z n. */
 static const struct cell_kind {
   const char *code, *op;
   int gates;
@@ -21,12 +21,12 @@ static const struct cell_kind *kind_of(const struct exporting *x) {
   return &kinds[i];
 }
 
-/* Rows x columns of a file, as gates in ONNX's order: 1 x rows (x columns). */
+/* Gates of a weight in ONNX's order: 1 x rows (x columns). */
 static value_id in_gates(struct exporting *x, const struct cell_kind *kind,
                          size_t in) {
   struct view view = onnx_in(x, in);
   if (view.at.rank == 2)
-    view.at = layout_move(&view.at, 0, 1); /* rows first, as files have them */
+    view.at = layout_move(&view.at, 0, 1); /* rows first, as in files */
   int64_t apart[3] = {kind->gates, view.at.dim[0] / kind->gates,
                       view.at.rank == 2 ? view.at.dim[1] : 1};
   int64_t one[3] = {1, view.at.dim[0], apart[2]};
@@ -55,7 +55,7 @@ static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
   return y;
 }
 
-/* A weight of each way, one after the other. */
+/* Weights of all directions, concatenated. */
 static value_id of_ways(struct exporting *x, const struct cell_kind *kind,
                         size_t which, size_t each, int64_t ways) {
   value_id y = in_gates(x, kind, 1 + which);
@@ -72,7 +72,7 @@ static value_id no_bias(struct exporting *x, int64_t ways, int64_t rows) {
   return model_tensor(&x->model, ELEMENT_FLOAT, 2, dims, zeros);
 }
 
-/* PyTorch's two biases, one after the other; Keras has one. */
+/* PyTorch's two biases, concatenated; Keras has one. */
 static value_id biases(struct exporting *x, const struct cell_kind *kind,
                        int64_t ways, size_t each) {
   value_id first = of_ways(x, kind, 2, each, ways), second;

@@ -1,7 +1,7 @@
-/* Boxes of a map: roialign, roipool. */
+/* ONNX forms of boxes of a map: roialign, roipool. */
 #include "export/export.h"
 
-/* All boxes of the batch, one after the other. */
+/* All boxes of the batch as one axis. */
 static value_id get_boxes(struct exporting *x, int64_t *count) {
   struct view boxes = onnx_in(x, 1);
   layout_merge(&boxes.at, 0, 2);
@@ -9,7 +9,7 @@ static value_id get_boxes(struct exporting *x, int64_t *count) {
   return onnx_get_spread(x, &boxes);
 }
 
-/* N and boxes are one axis there, and channels come after it. */
+/* Merges N and boxes; channels follow. */
 static struct onnx_layout boxes_layout(const struct exporting *x) {
   struct onnx_layout at = onnx_out(x, 0);
   layout_merge(&at, 0, 2);
@@ -42,7 +42,7 @@ bool onnx_roialign(struct exporting *x) {
   return true;
 }
 
-/* A box has the number of its sample in front. */
+/* A box begins with the number of its sample. */
 bool onnx_roipool(struct exporting *x) {
   struct onnx_layout at = boxes_layout(x);
   int64_t count, each = x->op.outs[0].dims[1];

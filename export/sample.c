@@ -1,7 +1,7 @@
-/* Values at places that the net computes: gridsample, topk, gather. */
+/* ONNX forms of values at computed places: gridsample, topk, gather. */
 #include "export/export.h"
 
-/* Samples and groups are one axis there, the group's channels the next. */
+/* Merges samples and groups; the group's channels follow. */
 static bool by_groups(struct onnx_layout *map, int64_t groups) {
   if (!layout_split(map, 1, groups))
     return false;
@@ -33,7 +33,7 @@ bool onnx_gridsample(struct exporting *x) {
   return onnx_put_first(x, y, &at);
 }
 
-/* Its first output are the values, the second one where they were. */
+/* The first output has the values, the second their places. */
 bool onnx_topk(struct exporting *x) {
   struct view view = onnx_in(x, 0);
   struct onnx_layout at = onnx_out(x, 0);
@@ -47,7 +47,7 @@ bool onnx_topk(struct exporting *x) {
   return onnx_put_first(x, indices ? where : y, &at);
 }
 
-/* Of each sample its own rows. */
+/* Each sample has its own rows. */
 bool onnx_gather(struct exporting *x) {
   struct view rows = onnx_in(x, 0), which = onnx_in(x, 1);
   struct onnx_layout at = onnx_out(x, 0);

@@ -1,6 +1,6 @@
 /*
- * What a model says as one number: its nodes, constants, inputs and outputs,
- * and the names and shapes of weights, which alone have raw or outside data.
+ * A hash of a model: its nodes, constants, inputs and outputs, and the names
+ * and shapes of weights. Only weights have raw or external data.
  */
 #include "export/seal.h"
 
@@ -24,7 +24,7 @@ static void seal_text(struct sealing *s, struct slice text) {
   s->hash = hash_text(s->hash, text);
 }
 
-/* Who reads a model may have put empty texts where there were none. */
+/* Readers may set empty strings for absent ones. */
 void seal_node(struct sealing *s, const Onnx__NodeProto *node) {
   Onnx__NodeProto plain = *node;
   if (plain.domain && !*plain.domain)
@@ -33,7 +33,7 @@ void seal_node(struct sealing *s, const Onnx__NodeProto *node) {
   onnx__node_proto__pack_to_buffer(&plain, &s->base);
 }
 
-/* Their values are raw, beside the file, or yet to be written. */
+/* Values of weights are raw, external, or not written yet. */
 static bool is_weight(const Onnx__TensorProto *t) {
   return t->n_float_data + t->n_int64_data + t->n_int32_data +
              t->n_double_data + t->n_uint64_data + t->n_string_data ==

@@ -1,12 +1,12 @@
-/* What a model says as one number, by which a change to it is noticed. */
+/* A hash of a model, which detects changes. */
 #ifndef NETC_CODEGEN_ONNX_SEAL_H
 #define NETC_CODEGEN_ONNX_SEAL_H
 
 #include "base/slice.h"
 #include "onnx.pb-c.h"
 
-/* Entries of a model's metadata: the source that it was written from, values
- * of its params as "depth=18 width=64", and the hash of both and the graph. */
+/* Entries of a model's metadata: its source, values of params as "depth=18
+ * width=64", and the hash of both and the graph. */
 #define SEAL_SOURCE "netc.source"
 #define SEAL_PARAMS "netc.params"
 #define SEAL_HASH "netc.hash"
@@ -16,13 +16,13 @@ struct seal {
   char digits[17];
 };
 
-/* Values of weights do not count: they may be trained further. */
+/* Ignores the values of weights, so that they may be trained further. */
 struct seal seal_of(const Onnx__GraphProto *graph, int64_t opset,
                     struct slice source, struct slice params);
 
 /*
- * The same of a graph that is never there as a whole: its nodes, its tensors,
- * the number of its inputs and each of them, then the same for its outputs.
+ * Hashes a graph that is never in memory as a whole: its nodes, its tensors,
+ * the number of inputs and each of them, then the outputs likewise.
  */
 struct sealing {
   ProtobufCBuffer base;

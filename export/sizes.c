@@ -1,11 +1,11 @@
-/* Sizes that are left open, as numbers that a model computes. */
+/* Open sizes, as numbers that a model computes. */
 #include "export/sizes.h"
 
 #include "base/check.h"
 
 enum {
   MOST_FACTORS = 3,   /* of a product */
-  FEWEST_SAMPLES = 3, /* by which a line is known */
+  FEWEST_SAMPLES = 3, /* samples that determine a line */
   MOST_DIVISOR = 64   /* of a floor */
 };
 
@@ -22,7 +22,7 @@ void sizes_add(struct open_sizes *o, value_id value, int axis,
   entry->number = (int64_t)o->dims.count;
 }
 
-/* A node among those of the model; of int64, a list of that length. */
+/* Adds a node whose output is a list of int64 of that length. */
 static value_id sizes_node(struct open_sizes *o, const char *op, int64_t length,
                            const value_id *ins, size_t count) {
   struct onnx_model *m = o->m;
@@ -64,7 +64,8 @@ static value_id size_of(struct open_sizes *o, const struct open_dim *dim) {
   return computed(o, "Gather", shape->number - 1, number(o, dim->axis));
 }
 
-/* What all pairs give, times or by what; 0: no whole number does. */
+/* The common quotient large / small of all samples; 0: not constant or not
+ * integral. */
 static int64_t ratio(const struct open_sizes *o, const int64_t *large,
                      const int64_t *small) {
   int64_t by = small[0] > 0 && large[0] > 0 ? large[0] / small[0] : 0;
@@ -150,7 +151,7 @@ static value_id by_line(struct open_sizes *o, const int64_t *numbers) {
 
 static value_id find(struct open_sizes *o, const int64_t *numbers, int factors);
 
-/* numbers = size * what is left */
+/* numbers = size * the rest */
 static value_id by_product(struct open_sizes *o, const int64_t *numbers,
                            int factors) {
   for (size_t i = 0; i < o->dims.count; i++) {

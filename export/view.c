@@ -1,18 +1,18 @@
-/* Views: how a block of values becomes a tensor with the axes it is asked. */
+/* Views: creates tensors with requested axes from a block of values. */
 #include <stdarg.h>
 
 #include "export/export.h"
 
-enum { COST_MOVE = 8 }; /* a Transpose beside a Reshape or Slice */
+enum { COST_MOVE = 8 }; /* of a Transpose, relative to a Reshape or Slice */
 
 /* A digit of a tensor, of which `take` places from `start` on are read. */
 struct cell {
   int64_t size, start, take, step;
-  int axis;  /* of the tensor that there is */
-  int order; /* among what is wanted; -1: it is one place */
+  int axis;  /* of the existing tensor */
+  int order; /* among the wanted atoms; -1: a single place */
 };
 
-/* How a tensor that there is becomes the one that is wanted. */
+/* Steps from an existing tensor to the wanted one. */
 struct onnx_fitting {
   const struct onnx_rendering *from;
   struct cell cell[LAYOUT_RANK];
@@ -21,7 +21,7 @@ struct onnx_fitting {
   int64_t cost;
 };
 
-/* An atom that is wanted, as pieces of the atoms that there are. */
+/* A wanted atom as pieces of existing atoms. */
 struct wish {
   struct onnx_piece piece;
   int order;
@@ -38,7 +38,7 @@ value_id onnx_refuse(struct exporting *x, const char *format, ...) {
   return NO_VALUE;
 }
 
-/* The bytes of its atoms and sizes, without the room that is left. */
+/* Bytes of the atoms and sizes, without unused ones. */
 static struct slice layout_key(struct exporting *x,
                                const struct onnx_layout *at) {
   struct text *key = &x->model.key;
@@ -136,7 +136,7 @@ static bool add_cell(struct onnx_fitting *f, struct cell cell) {
   return true;
 }
 
-/* An atom becomes cells: one for each wish, and what is left over. */
+/* Splits an atom into cells: one for each wish, and the rest. */
 static bool part_atom(struct onnx_fitting *f, const struct onnx_atom *atom,
                       const struct wish *wishes, int count, int64_t place) {
   int64_t size = atom->size;
@@ -217,7 +217,7 @@ static bool find_fitting(const struct view *want, struct onnx_fitting *best) {
 
 /* Making */
 
-/* A tensor on its way: its axes are these cells; -1: a size of 1. */
+/* A tensor between steps: its axes are cells; -1: an axis of size 1. */
 struct onnx_making {
   struct exporting *x;
   value_id value;
@@ -285,7 +285,7 @@ static void slice(struct onnx_making *m, const struct onnx_fitting *f) {
                         m->dim, ins, 5);
 }
 
-/* Which axis holds the piece of that order; -1: none. */
+/* The axis with the piece of that order, or -1. */
 static int axis_with(const struct onnx_making *m, const struct onnx_fitting *f,
                      int order) {
   for (int i = 0; i < m->rank; i++)
@@ -294,7 +294,7 @@ static int axis_with(const struct onnx_making *m, const struct onnx_fitting *f,
   return -1;
 }
 
-/* Axes of size 1 go where some are wanted, so that no Reshape is needed. */
+/* The next axis of size 1; placing it in a Transpose saves a Reshape. */
 static int next_single(const struct onnx_making *m,
                        const struct onnx_fitting *f, const bool *used) {
   for (int i = 0; i < m->rank; i++)
@@ -363,7 +363,7 @@ void onnx_settle(struct exporting *x, const struct view *view) {
   block->input = NO_VALUE;
 }
 
-/* Where nothing fits, all of it in one piece does. */
+/* Tries the whole block as one flat axis. */
 static bool get_dense(struct exporting *x, const struct view *view,
                       struct onnx_fitting *f) {
   struct view dense = {.of = view->of};
@@ -374,13 +374,13 @@ static bool get_dense(struct exporting *x, const struct view *view,
   dense.at = layout_dense(1, &values);
   if (!find_fitting(&dense, f))
     return false;
-  /* It is not made if it does not help. */
+  /* Create it only if it helps. */
   struct onnx_rendering flat = {.at = &dense.at, .whole = true};
   return fit(&flat, view, f) && onnx_get(x, &dense) != NO_VALUE &&
          find_fitting(view, f);
 }
 
-/* Windows that overlap: each value is picked by its place in the sample. */
+/* Overlapping windows: gathers each value by its place in the sample. */
 static value_id get_picked(struct exporting *x, const struct view *view) {
   int64_t total =
       view->of->seen.count ? layout_values(view->of->seen.at[0].at) : 0;
@@ -417,7 +417,7 @@ static value_id get_picked(struct exporting *x, const struct view *view) {
   return y;
 }
 
-/* The atoms that are not repeated, the largest strides first. */
+/* Atoms that are not repeated, largest strides first. */
 static int by_stride(const struct onnx_layout *at, int *order) {
   int count = 0;
   for (int i = 0; i < at->count; i++) {
@@ -433,8 +433,8 @@ static int by_stride(const struct onnx_layout *at, int *order) {
 }
 
 /*
- * A part in one piece that is seen with other axes, where no axis begins:
- * rows 1 to 9 as 2 x 4 rows. The part is a separate block then.
+ * A contiguous part with axes that begin at no axis of the block: rows 1 to 9
+ * as 2 x 4 rows. The part becomes a block.
  */
 static value_id get_part(struct exporting *x, const struct view *view) {
   struct view run = {.of = view->of, .at = {.first = view->at.first}};
@@ -472,7 +472,7 @@ static value_id get_part(struct exporting *x, const struct view *view) {
   return onnx_get(x, &as);
 }
 
-/* Reshape, Slice, Transpose, Reshape: those that are needed. */
+/* Adds Reshape, Slice, Transpose, Reshape as needed. */
 static value_id make(struct exporting *x, const struct view *view,
                      const struct onnx_fitting *f) {
   int64_t dims[LAYOUT_RANK];
@@ -512,7 +512,7 @@ int64_t onnx_get_cost(struct exporting *x, const struct view *view) {
   return spread + (find_fitting(view, &f) ? f.cost : 3 * COST_MOVE);
 }
 
-/* Each repeated atom as a separate axis, which Expand spreads. */
+/* Separates each repeated atom as an axis, which Expand repeats. */
 value_id onnx_get_spread(struct exporting *x, const struct view *view) {
   struct view apart = {.of = view->of, .at = {.first = view->at.first}};
   int64_t dims[LAYOUT_RANK];

@@ -1,4 +1,4 @@
-/* Windows over maps: convolution and pooling. Channels are first. */
+/* ONNX forms of convolution and pooling. Channels are first. */
 #include <string.h>
 
 #include "export/export.h"
@@ -27,14 +27,14 @@ static int64_t extent(const struct windows *w, int i) {
   return w->dilation[i] * (w->kernel[i] - 1) + 1;
 }
 
-/* What is read after the map; the rest of the padding is left out. */
+/* Values read after the map; further padding is omitted. */
 static int64_t read_after(const struct windows *w, int i) {
   int64_t after =
       (w->out[i] - 1) * w->stride[i] + extent(w, i) - w->in[i] - w->before[i];
   return after > 0 ? after : 0;
 }
 
-/* Padding as it is given, where that makes as many windows. */
+/* Keeps the given padding if the number of windows stays the same. */
 static void round_after(struct windows *w, const int64_t *given) {
   for (int i = 0; i < w->axes; i++) {
     int64_t all = w->in[i] + w->before[i] + given[i] - extent(w, i);
@@ -80,7 +80,7 @@ static value_id map_node(struct exporting *x, const char *op,
 
 /* Convolution */
 
-/* Of the weights that are operand `weight`, by numbers from `numbers` on. */
+/* Sizes of the windows from operand `weight` and from `numbers` on. */
 static void read_windows(struct exporting *x, struct windows *w, int weight,
                          const int64_t *numbers) {
   for (int i = 0; i < w->axes; i++) {
@@ -91,7 +91,7 @@ static void read_windows(struct exporting *x, struct windows *w, int weight,
   }
 }
 
-/* O x I/G x K..: here they are K.. x I/G x O. */
+/* O x I/G x K.. for ONNX; netc has K.. x I/G x O. */
 static value_id kernels_of(struct exporting *x, size_t in, int axes) {
   struct view weight = onnx_in(x, in);
   int order[LAYOUT_RANK] = {axes + 1, axes};
@@ -122,7 +122,7 @@ bool onnx_conv(struct exporting *x) {
   return put_map(x, y);
 }
 
-/* Each value of a window where its offset says, and as much as a mask. */
+/* Offsets and an optional mask for each value of a window. */
 bool onnx_deformconv(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = onnx_map_in(x, 0), offsets = onnx_map_in(x, 1), mask;
@@ -166,7 +166,7 @@ static void find_output_padding(struct windows *w, int64_t *added) {
   }
 }
 
-/* Weights C x M/G x K..: here they are K.. x C/G x M. */
+/* Weights C x M/G x K.. for ONNX; netc has K.. x C/G x M. */
 bool onnx_deconv(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = onnx_map_in(x, 0), weight = onnx_in(x, 1);
@@ -203,7 +203,7 @@ static void read_pool(struct exporting *x, const int64_t *numbers,
   }
 }
 
-/* `ceil` as padding: every tool counts such windows in the same way. */
+/* `ceil` becomes padding, since tools differ in how they count such windows. */
 bool onnx_maxpool(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = onnx_map_in(x, 0);
@@ -216,8 +216,8 @@ bool onnx_maxpool(struct exporting *x) {
   return put_map(x, y);
 }
 
-/* Where the largest value of a window was; ONNX counts samples and channels
- * before it, too. */
+/* Place of the maximum of a window; ONNX also counts earlier samples and
+ * channels. */
 bool onnx_places(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = onnx_map_in(x, 0);
@@ -237,7 +237,7 @@ bool onnx_places(struct exporting *x) {
   return put_map(x, map_node(x, "Mod", ins, 2));
 }
 
-/* Values at their places on a map of zeros. */
+/* Scatters values to their places on a map of zeros. */
 bool onnx_unpool(struct exporting *x) {
   struct view in = onnx_map_in(x, 0), places = onnx_map_in(x, 1);
   struct onnx_layout at = onnx_map_out(x);
@@ -255,7 +255,8 @@ bool onnx_unpool(struct exporting *x) {
   return put_map(x, onnx_reshaped(x, y, &at));
 }
 
-/* Zeros that the mean counts; what is read beyond them does not. */
+/* Pads with zeros that the mean includes; values beyond them are not
+ * included. */
 static value_id pad_zeros(struct exporting *x, struct windows *w,
                           const int64_t *after, value_id map) {
   struct onnx_layout at = onnx_map_out(x);
@@ -274,7 +275,7 @@ static value_id pad_zeros(struct exporting *x, struct windows *w,
               model_numbers(&x->model, pads, 2 * (w->axes + 2)));
 }
 
-/* The mean with steps inside: a convolution of each channel by itself. */
+/* Dilated mean: a depthwise convolution. */
 static bool dilated_mean(struct exporting *x, const struct windows *w,
                          value_id map) {
   int64_t channels = x->op.outs[0].dims[x->op.outs[0].rank - 1];
@@ -294,7 +295,8 @@ static bool dilated_mean(struct exporting *x, const struct windows *w,
   return put_map(x, y);
 }
 
-/* Windows of one value: some of them, which ORT does not join with a Pad. */
+/* True for windows of one value: a Slice, which ONNX Runtime does not fuse with
+ * a Pad. */
 static bool is_one_value(const struct windows *w) {
   for (int i = 0; i < w->axes; i++)
     if (w->kernel[i] != 1 || w->before[i] != 0 ||
@@ -354,7 +356,7 @@ static int64_t to_of(const struct windows *w, int i, int64_t at) {
   return ((at + 1) * w->in[i] + w->out[i] - 1) / w->out[i];
 }
 
-/* I x O: what each value gives each mean. */
+/* I x O: weight of each value in each mean. */
 static value_id mean_matrix(struct exporting *x, const struct windows *w, int i,
                             bool transposed) {
   const int64_t dims[2] = {transposed ? w->out[i] : w->in[i],
@@ -372,7 +374,7 @@ static value_id mean_matrix(struct exporting *x, const struct windows *w, int i,
   return model_tensor(&x->model, ELEMENT_FLOAT, 2, dims, data);
 }
 
-/* Axis by axis: ..I times I x O, or O x I times ..I x rest. */
+/* Averages one axis: ..I times I x O, or O x I times ..I x rest. */
 static value_id mean_by_axis(struct exporting *x, const struct windows *w,
                              int i, value_id map, int64_t *dims) {
   int rank = w->axes + 2, axis = i + 2;
@@ -397,7 +399,8 @@ static value_id mean_by_axis(struct exporting *x, const struct windows *w,
   return folds ? onnx_reshaped(x, map, &at) : map;
 }
 
-/* The places of each window, some twice: then all have as many. */
+/* Places of each window, padded by repeating the last so that all have the same
+ * number. */
 static value_id max_by_axis(struct exporting *x, const struct windows *w, int i,
                             value_id map, int64_t *dims) {
   int rank = w->axes + 2, axis = i + 2;
