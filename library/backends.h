@@ -7,7 +7,7 @@
 size_t backend_count(void);
 const struct backend *backend_at(size_t index);
 
-/* The kind of that name or word; NULL: there is none. */
+/* The kind with that name or word, or NULL. */
 const struct backend *backend_find(struct slice name);
 
 #endif

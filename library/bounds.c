@@ -1,4 +1,4 @@
-/* Bounds of inputs: the net once more, with the smallest sizes. */
+/* Bounds of inputs: compiles the net again with the smallest sizes. */
 #include "library/bounds.h"
 
 #include "sema/expand.h"
@@ -12,7 +12,7 @@ static void report_low(struct load *load, const struct diagnostic *first) {
   diag_help(d, "begin with a larger one");
 }
 
-/* A layer whose weights follow the sizes of the input. */
+/* Reports a layer whose weights depend on the size of the input. */
 static bool same_weights(struct load *load) {
   const struct model *high = &load->model, *low = &load->low_model;
   size_t param = 0, node = high->nodes.count;
@@ -57,7 +57,7 @@ static bool has_bounds(const struct load *load) {
     if (!shape_equal(high->nodes.at[high->sources.at[i]].out,
                      low->nodes.at[low->sources.at[i]].out))
       return true;
-  return false; /* --input has replaced them */
+  return false; /* --input has replaced the bounds */
 }
 
 static bool expand_low(struct load *load, struct diags *diags) {
@@ -95,7 +95,7 @@ void bounds_find(struct load *load) {
   load->low = load->compiled;
   load->low.model = &load->low_model;
   load->low.memory = (struct memory){0};
-  load->low.memory.fit.alone = true; /* the upper end is the answer */
+  load->low.memory.fit.alone = true; /* answers are for the upper end */
   node_turns_find(&load->low_model);
   if (memory_find(&load->low_model, &load->settings, &diags,
                   &load->low.memory) &&

@@ -1,4 +1,4 @@
-/* Budgets: what a net promises not to exceed. */
+/* Budgets: limits that a net promises to keep. */
 #include "library/budget.h"
 
 #include "memory/answer/answer.h"

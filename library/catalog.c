@@ -1,4 +1,4 @@
-/* What exists: outputs, settings, layers and kinds of diagnostics. */
+/* Lists of outputs, settings, layers and kinds of diagnostics. */
 #include "library/backends.h"
 #include "library/context.h"
 #include "library/pages.h"
@@ -48,7 +48,7 @@ static enum netc_status fill_argument(struct netc_argument *to,
   return FILL(to, &found);
 }
 
-/* Settings: those of train, then those that only infer has. */
+/* Settings: those of train, then those only in infer */
 
 static bool has_row(const struct arg_spec *specs, const char *name) {
   for (; specs->name; specs++)

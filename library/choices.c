@@ -1,4 +1,5 @@
-/* Completion: what may stand at a byte, told by the tokens before it. */
+/* Completion: the words that are allowed at a byte, from the tokens before
+ * it. */
 #include "library/hover.h"
 #include "library/names.h"
 #include "library/repair.h"
@@ -9,10 +10,10 @@ struct choices {
   VEC(struct netc_choice) all;
 };
 
-/* A place in a source, and the tokens of its statement before it. */
+/* A place in a source, with the tokens of its statement before it. */
 struct spot {
   uint32_t place;
-  const struct source_token *first, *last; /* NULL: it begins there */
+  const struct source_token *first, *last; /* NULL: a statement begins here */
 };
 
 static void add(struct choices *c, enum netc_token_kind kind, const char *text,
@@ -68,7 +69,7 @@ static const char *with_sign(struct choices *c, struct slice name) {
   return text_string(&text);
 }
 
-/* Keys and words of a table of arguments. */
+/* Adds the keys and words of a table of arguments. */
 static void add_options(struct choices *c, const struct arg_spec *specs,
                         int64_t kind) {
   struct arena *arena = &c->load->arena;
@@ -103,7 +104,7 @@ static void add_values(struct choices *c, const struct source_names *names,
     add(c, NETC_TOKEN_FUNCTION, eval_function(i), "", -1, -1);
 }
 
-/* After the word of a layer or def. */
+/* Adds choices after the word of a layer or def. */
 static void add_arguments(struct choices *c, const struct source_names *names,
                           const struct spot *spot) {
   const struct word_role *role =
@@ -153,7 +154,7 @@ static void fill(struct choices *c, const struct source_names *names,
   }
 }
 
-/* Whether a line ends between two places of a statement. */
+/* True if a line ends between two places of a statement. */
 static bool line_ends(const struct load *load, struct span span) {
   struct slice text = sources_slice(&load->sources, span);
   for (size_t i = 0; i < text.length; i++)
@@ -162,7 +163,7 @@ static bool line_ends(const struct load *load, struct span span) {
   return false;
 }
 
-/* After a label, or `fork`. */
+/* The first token after a label or `fork`. */
 static const struct source_token *head_of(const struct source_token *first,
                                           const struct source_token *last) {
   for (const struct source_token *t = first; t <= last; t++) {

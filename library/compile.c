@@ -1,4 +1,4 @@
-/* The passes over a net, in the order in which they can be read aloud. */
+/* The passes over a net, in order. */
 #include <inttypes.h>
 
 #include "base/suggest.h"
@@ -15,7 +15,7 @@
 #include "sema/model/verify.h"
 #include "memory/serving/serving.h"
 
-/* The file's name without folders and suffix, and without what hides. */
+/* The file's name without folders, suffix and unprintable characters. */
 static struct slice stem(struct arena *arena, struct slice path) {
   struct text shown = text_new(arena);
   size_t start = path.length;
@@ -37,7 +37,7 @@ static enum netc_status outcome(const struct load *load) {
   return load->diags.errors ? NETC_ERROR : NETC_OK;
 }
 
-/* What the source lets be chosen, with its defaults. */
+/* Lists the params of the source with their defaults. */
 static void say_params(struct netc *netc, const struct block *program,
                        struct slice name) {
   struct text all = text_new(&netc->load->arena);
@@ -60,7 +60,7 @@ static void say_params(struct netc *netc, const struct block *program,
                      SLICE_ARG(name));
 }
 
-/* A -D that no `param` took is a slip of the pen. */
+/* Reports a -D that no `param` took, as a typo. */
 static bool all_defines_used(struct netc *netc, const struct block *program) {
   const struct load *load = netc->load;
   for (size_t i = 0; i < load->defines.count; i++) {
@@ -81,7 +81,7 @@ static bool all_defines_used(struct netc *netc, const struct block *program) {
   return true;
 }
 
-/* --input for an input that is not there, or that does not say which. */
+/* Reports an --input for an unknown input, or one that needs a name. */
 static bool all_inputs_used(struct netc *netc) {
   const struct load *load = netc->load;
   const struct model *model = &load->model;
@@ -137,8 +137,8 @@ bool context_is_set(const struct netc *netc, const char *name) {
   return false;
 }
 
-/* What the command line says of a device is not mixed with what the source
- * says, by another word. */
+/* If the command line names a device in one way, a source's setting that names
+ * it in another way is cleared. */
 static void choose_settings(struct netc *netc) {
   struct load *load = netc->load;
 #define EXCLUDES(setting, other, help) \
@@ -159,9 +159,9 @@ bool context_verify(struct netc *netc, const char *pass) {
   return !wrong;
 }
 
-/* The passes. Each leaves the net better known, or an error. */
+/* The passes. Each adds to the model or reports errors. */
 
-/* Of its errors the next pass knows more: other sizes of an input. */
+/* Errors are left to the next pass, which knows about --input. */
 static enum netc_status expand(struct netc *netc) {
   struct load *load = netc->load;
   if (load->compiled.program)
@@ -174,7 +174,7 @@ static enum netc_status find_inputs(struct netc *netc) {
   return all_inputs_used(netc) ? outcome(netc->load) : NETC_USAGE;
 }
 
-/* Nothing is trained then. */
+/* Refuses --lora if no layer is adapted, as nothing would be trained. */
 static enum netc_status find_adapted(struct netc *netc) {
   const struct expansion *expansion = &netc->load->expansion;
   if (!expansion->adapters.rank || expansion->adapters_used)
@@ -199,8 +199,8 @@ static enum netc_status find_costs(struct netc *netc) {
   return outcome(load);
 }
 
-/* What memory could have to say: does it fit, does a sum overflow, do the
- * bounds of an input hold? */
+/* True if memory could lead to a message: it may not fit, a sum may overflow,
+ * or an input has bounds. */
 static bool memory_matters(const struct netc *netc) {
   const struct load *load = netc->load;
   return netc->mode != NETC_FOR_CHECK || load->compared.count ||
@@ -208,7 +208,7 @@ static bool memory_matters(const struct netc *netc) {
          !memory_is_small(&load->model, &load->settings);
 }
 
-/* As one device has it: netc_place finds the degrees. */
+/* Settings of a single device; netc_place finds the degrees. */
 static struct settings without_degrees(const struct settings *settings) {
   struct settings one = *settings;
   struct train_settings *train = &one.train;
@@ -230,7 +230,7 @@ static enum netc_status find_memory(struct netc *netc) {
     one = without_degrees(settings);
     settings = &one;
   }
-  if (netc->mode != NETC_FOR_PLACE) /* which may find what they need */
+  if (netc->mode != NETC_FOR_PLACE) /* `netc place` may set their partners */
     degrees_idle(&load->model, settings, &load->diags);
   if (!serving_check(&load->model, settings, &load->diags) ||
       !memory_matters(netc))
@@ -242,7 +242,7 @@ static enum netc_status find_memory(struct netc *netc) {
   return outcome(load);
 }
 
-/* As it is written on the command line, from the first word to the last. */
+/* The settings of a comparison as on the command line. */
 static struct slice compared_text(const struct load *load,
                                   const struct stmt *stmt) {
   struct span span = stmt->args->span;
@@ -251,7 +251,7 @@ static struct slice compared_text(const struct load *load,
   return sources_slice(&load->sources, span);
 }
 
-/* The same step with each list of other settings: --compare. */
+/* --compare: computes the step with each list of other settings. */
 static enum netc_status compare(struct netc *netc) {
   struct load *load = netc->load;
   size_t count = load->compared.count;
@@ -309,7 +309,7 @@ static const struct pass {
     {"budget", check_budget},
 };
 
-/* Where NETC_VERIFY is set, all that a pass leaves is looked at. */
+/* With NETC_VERIFY, the model is checked after each pass. */
 #ifdef NETC_VERIFY
 enum { VERIFIES = 1 };
 #else
@@ -318,7 +318,7 @@ enum { VERIFIES = 0 };
 
 static enum netc_status run_passes(struct netc *netc) {
   enum netc_status status = outcome(netc->load);
-  if (status != NETC_OK) /* what could be read may have other mistakes */
+  if (status != NETC_OK) /* the part that was parsed may have more mistakes */
     expand(netc);
   for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
     if (status != NETC_OK)
@@ -343,7 +343,7 @@ static bool is_option(const struct sources *sources, struct span span) {
   return false;
 }
 
-/* Which of several nets an option is wrong for. */
+/* Notes the net for which an option of the command line is wrong. */
 static void name_net(struct load *load, struct slice path) {
   for (size_t i = 0; i < load->diags.all.count; i++) {
     struct diagnostic *d = load->diags.all.at[i];
@@ -355,7 +355,7 @@ static void name_net(struct load *load, struct slice path) {
   }
 }
 
-/* The layers of a repaired text are more: all that is told is known. */
+/* A repaired text may have more layers. Its errors are not reported. */
 static void expand_repaired(struct netc *netc, const struct block *program) {
   struct load *load = netc->load;
   struct expansion expansion = expansion_of(netc);

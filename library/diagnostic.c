@@ -1,4 +1,4 @@
-/* Diagnostics as structs, and as `netc` prints them. */
+/* Diagnostics as structs, and as text. */
 #include "library/context.h"
 #include "library/repair.h"
 
@@ -71,7 +71,7 @@ static struct netc_diagnostic shown(struct load *load,
       .repeats = d->repeats};
 }
 
-/* Made once and kept: asking again costs nothing. */
+/* Makes the struct once and keeps it. */
 static void call_diagnostic(struct call *call) {
   size_t index = *(const size_t *)call->request;
   struct load *load = call->netc->load;

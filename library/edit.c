@@ -1,4 +1,4 @@
-/* What an editor asks: callers, names, tokens, and what may stand at a byte. */
+/* Queries of an editor: callers, names, tokens, layers. */
 #include <stdlib.h>
 
 #include "library/names.h"
@@ -6,7 +6,7 @@
 #include "lexer/scan.h"
 
 struct edit_asking {
-  size_t index, second; /* a layer and a depth, a source and a token.. */
+  size_t index, second; /* a layer and a depth, a source and a token, .. */
   void *to;
   int64_t found;
 };
@@ -91,7 +91,7 @@ static enum netc_token_kind kind_of(enum token token, char first) {
   }
 }
 
-/* Comments are what the scanner leaves out, from a `#` to the line's end. */
+/* Finds comments in the gaps between tokens, from `#` to the line's end. */
 static void add_comments(struct arena *arena, struct source_tokens *tokens,
                          const struct source *source, uint32_t from,
                          uint32_t to) {
@@ -170,7 +170,7 @@ const struct source_tokens *tokens_of(struct call *call, size_t unit) {
         arena_alloc(&load->arena, load->units.count, sizeof *load->tokens);
   struct source_tokens *tokens = &load->tokens[unit];
   if (!tokens->known && load->units.at[unit].source >= 0 &&
-      load->units.at[unit].program) /* else it is not UTF-8 */
+      load->units.at[unit].program) /* otherwise it is not UTF-8 */
     scan_tokens(call, tokens, load->units.at[unit].source);
   tokens->known = true;
   return tokens;
@@ -203,7 +203,7 @@ enum netc_status netc_token(struct netc *netc, size_t source, size_t index,
   return context_call(netc, CALL_READS, call_token, &asking);
 }
 
-/* The first token that ends at `place` or after it. */
+/* The first token that ends at or after `place`. */
 static size_t token_from(const struct source_tokens *tokens, uint32_t place) {
   size_t low = 0, high = tokens->all.count;
   while (low < high) {
@@ -231,7 +231,7 @@ static void call_token_at(struct call *call) {
   size_t i = token_from(tokens, place);
   if (i + 1 < tokens->all.count && tokens->all.at[i + 1].span.begin == place &&
       tokens->all.at[i + 1].kind != NETC_TOKEN_OPERATOR)
-    i++; /* `(` before a name: the name */
+    i++; /* `(` before a name: takes the name */
   if (i < tokens->all.count && tokens->all.at[i].span.begin <= place)
     asking->found = (int64_t)i;
 }

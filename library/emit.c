@@ -1,4 +1,4 @@
-/* Outputs, written to a sink. */
+/* Writes outputs to a sink. */
 #include "base/suggest.h"
 #include "codegen/columns.h"
 #include "library/backends.h"
@@ -56,8 +56,8 @@ static void unknown_kind(struct call *call, const char *kind) {
   call->status = NETC_USAGE;
 }
 
-/* What an output allocates is gone when it has been written. */
-/* Refuses a net that has more layers than the output is for. */
+/* Memory of an output is freed after writing. */
+/* Refuses a net with more layers than the output supports. */
 static bool too_many_layers(struct call *call, const struct backend *backend,
                             const struct model *model) {
   struct text why = text_new(&call->scratch);

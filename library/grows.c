@@ -1,9 +1,9 @@
 /*
- * Growth: whether all counts of a net grow with a `param`. A walk over the
- * syntax tree marks what is made of it; what is marked may be added,
- * multiplied, and be the channels of a layer. Wherever else it stands, in a
- * condition, a count of turns or a kernel, the answer is no. What it cannot
- * tell apart, as equal names in two scopes, makes it say no, not yes.
+ * Growth: checks that all counts of a net grow with a `param`. A walk over the
+ * syntax tree marks values that depend on the param. They may be added,
+ * multiplied, and used as channels. Any other use, in a condition, a number of
+ * iterations or a kernel, gives "no". So does anything the walk cannot
+ * distinguish, such as equal names in two scopes.
  */
 #include "library/context.h"
 
@@ -11,7 +11,7 @@ struct growth_walk {
   struct arena *arena;
   VEC(struct slice) marked;
   VEC(const struct stmt *) defs;
-  bool decides; /* something that is marked does more than grow */
+  bool decides; /* a marked value has another use */
 };
 
 static bool grow_block(struct growth_walk *g, const struct block *block);
@@ -45,7 +45,7 @@ static bool any_grows(struct growth_walk *g, const struct expr *list) {
   return any;
 }
 
-/* What is marked must not be here. */
+/* Records a use in which nothing may be marked. */
 static bool refuse(struct growth_walk *g, bool marked) {
   g->decides = g->decides || marked;
   return false;
@@ -69,8 +69,7 @@ static bool call_grows(struct growth_walk *g, const struct expr *x) {
   return refuse(g, any);
 }
 
-/* Whether a value is made of what is marked. What a tensor has depends on
- * all before it. */
+/* True if a value depends on marked ones. Sizes of tensors count as marked. */
 static bool grows(struct growth_walk *g, const struct expr *x) {
   if (!x)
     return false;
@@ -90,7 +89,7 @@ static bool grows(struct growth_walk *g, const struct expr *x) {
   }
 }
 
-/* A def's parameters take what a call gives. */
+/* Marks a def's parameters whose arguments depend on marked values. */
 static void grow_call(struct growth_walk *g, const struct stmt *def,
                       const struct stmt *call) {
   const struct def_param *next = def->more->params;
@@ -110,7 +109,7 @@ static void grow_call(struct growth_walk *g, const struct stmt *def,
   }
 }
 
-/* Whether an argument of a layer is a row of channels. */
+/* True if an argument of a layer is its number of channels. */
 static bool takes_channels(const struct layer_kind *kind, const struct arg *arg,
                            bool first) {
   const struct arg_spec *spec = kind ? kind->specs : NULL;
@@ -133,7 +132,7 @@ static void grow_layer(struct growth_walk *g, const struct stmt *stmt) {
   }
 }
 
-/* The names of a table, by column. */
+/* Marks the names of a table's columns. */
 static void grow_rows(struct growth_walk *g, const struct stmt *stmt) {
   for (const struct table_row *row = stmt->more->rows; row; row = row->next) {
     const struct name_list *name = stmt->more->names;
@@ -192,7 +191,7 @@ static void grow_stmt(struct growth_walk *g, const struct stmt *stmt) {
   grow_block(g, more->otherwise);
 }
 
-/* False: it was enough. */
+/* False as soon as the answer is known. */
 static bool grow_block(struct growth_walk *g, const struct block *block) {
   for (const struct stmt *s = block ? block->first : NULL; s && !g->decides;
        s = s->next)
@@ -214,7 +213,7 @@ struct growth_call {
   bool grows;
 };
 
-/* Until nothing more is marked. */
+/* Repeats the walk until no more names are marked. */
 static void call_grows_with(struct call *call) {
   struct growth_call *asked = call->request;
   const struct load *load = call->netc->load;

@@ -1,27 +1,27 @@
-/* Hints: the shape at the end of each line, from the layers that it makes. */
+/* Hints: the shape at the end of each line. */
 #include "library/hints.h"
 
 #include "codegen/formula.h"
 #include "library/repair.h"
 
-/* What ends last on a line, and of that the widest: an `add` rather than the
- * layers in it. Loops and calls make it several times. */
+/* The last statement that ends on a line, and the widest of those: an `add`
+ * rather than its layers. Loops and calls may repeat it. */
 struct line_end {
   struct span span;
-  int64_t first, last; /* nodes; -1: there are none */
+  int64_t first, last; /* nodes; -1: none */
 };
 
 struct line_table {
   const struct source *source;
   size_t count;
-  uint32_t *starts; /* of the lines, from the text's beginning */
+  uint32_t *starts; /* of lines, as offsets */
   struct line_end *ends;
 };
 
 struct line_finder {
   struct load *load;
   struct line_table *tables; /* by unit */
-  size_t unit, line;         /* of the place that was looked for last */
+  size_t unit, line;         /* of the last lookup */
 };
 
 static void open_table(struct arena *arena, const struct source *source,
@@ -56,7 +56,7 @@ static struct line_end *find_line(struct line_finder *f, uint32_t place) {
     while (unit < f->load->units.count && !is_in_table(&f->tables[unit], place))
       unit++;
     if (unit == f->load->units.count)
-      return NULL; /* of an option of the command line */
+      return NULL; /* an option of the command line */
     f->unit = unit;
     f->line = 0;
   }
@@ -73,7 +73,7 @@ static struct line_end *find_line(struct line_finder *f, uint32_t place) {
   return &table->ends[f->line];
 }
 
-/* A statement that gives what this node gives. */
+/* Offers a statement whose output is that of a node. */
 static void offer_end(struct line_finder *f, struct span span, int64_t node) {
   span = repair_written(f->load, span);
   if (span.end <= span.begin)
@@ -90,7 +90,7 @@ static void offer_end(struct line_finder *f, struct span span, int64_t node) {
     *end = (struct line_end){span, node, node};
 }
 
-/* Calls of defs and groups give what the last layer in them does. */
+/* Calls and groups have the output of their last layer. */
 static void find_ends(struct line_finder *f) {
   const struct model *model = &f->load->model;
   for (size_t i = 0; i < model->nodes.count; i++)
@@ -155,7 +155,7 @@ const struct unit_hints *hints_of(struct call *call) {
   return load->hints;
 }
 
-/* What is asked */
+/* Queries */
 
 struct hint_asking {
   size_t source, index;

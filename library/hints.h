@@ -1,27 +1,28 @@
-/* The shape at the end of each line, and what is remembered of it. */
+/* The shape at the end of each line, also remembered from earlier loads. */
 #ifndef NETC_LIBRARY_HINTS_H
 #define NETC_LIBRARY_HINTS_H
 
 #include "library/context.h"
 
-/* Of a line that makes a layer. */
+/* Hint for a line that makes a layer. */
 struct line_hint {
-  const char *shape; /* NULL: it makes none */
-  size_t end;        /* the byte of its source where it ends */
-  int64_t layer;     /* the last one that it makes; -1: it is remembered */
+  const char *shape; /* NULL: no layer */
+  size_t end;        /* end of the line in its source */
+  int64_t layer;     /* last layer of the line; -1: remembered */
   bool exact, recalled;
 };
 
 struct unit_hints {
-  size_t count; /* of lines */
+  size_t count; /* lines */
   struct line_hint *lines;
-  VEC(uint32_t) made; /* those that have a shape, once asked for */
+  VEC(uint32_t) made; /* lines with a shape, on demand */
 };
 
-/* By unit; looked for once in a load, in its arena. */
+/* By unit. Computed once for a load, in its arena. */
 const struct unit_hints *hints_of(struct call *call);
 
-/* After a load: what is known now is kept, what no longer is comes back. */
+/* After a load: keeps the known shapes, and restores others from earlier
+ * loads. */
 void recall_lines(struct call *call);
 void recall_close(struct netc *netc);
 

@@ -1,5 +1,5 @@
-/* What an editor shows of a place in words: of what stands there, of a choice
- * that may stand there, and of the layers around it. */
+/* Texts for an editor about a place: the word there, a choice, or the layers
+ * around it. */
 #include "library/hover.h"
 
 #include "library/names.h"
@@ -62,7 +62,7 @@ static void put_fallback(struct text *out,
     text_printf(out, " (%s)", argument->fallback);
 }
 
-/* "groups=N: so many groups (1)" */
+/* "groups=N: purpose (1)" */
 static void put_argument(struct text *out,
                          const struct netc_argument *argument) {
   put_form(out, argument);
@@ -115,7 +115,7 @@ static bool put_param(struct text *out, struct netc *netc, const char *name) {
 
 /* Choices */
 
-/* Of an option its type and default, of a name what it is. */
+/* Type and default of an option, or kind of a name. */
 static void put_detail(struct text *out, struct netc *netc,
                        const struct netc_choice *choice) {
   struct netc_argument argument;
@@ -133,7 +133,7 @@ static void put_detail(struct text *out, struct netc *netc,
   }
 }
 
-/* Of a layer what it takes, of an option what it is for. */
+/* Arguments of a layer, or purpose of an option. */
 static void put_documentation(struct text *out,
                               const struct netc_choice *choice) {
   struct netc_argument argument;
@@ -155,10 +155,10 @@ void hover_describe(struct netc *netc, struct netc_choice *choice) {
 
 /* Rows */
 
-/* A layer with its tail, as a row of the report has them. */
+/* A layer with its tail, as in a row of the report. */
 struct hover_row {
   struct netc_layer head;
-  int64_t last; /* of its tail */
+  int64_t last; /* last layer of the tail */
   int64_t param_count, mac_count, saved_bytes;
 };
 
@@ -208,7 +208,7 @@ static void put_row(struct text *out, struct netc *netc, int64_t index) {
     return;
   put_ends(out, netc->load, &row);
   if (row.head.param_count == NETC_UNKNOWN)
-    return; /* of a net in error */
+    return; /* the net has errors */
   if (row.param_count || row.mac_count)
     text_printf(out, "%s parameters, %s MACs\n",
                 count_text(row.param_count).text,
@@ -220,7 +220,7 @@ static void put_row(struct text *out, struct netc *netc, int64_t index) {
     text_put(out, formulas);
 }
 
-/* The rows of the layers that are written there, of a loop the first ones. */
+/* Rows of the layers made at a place; of loops only the first. */
 static void put_rows(struct text *out, struct netc *netc, size_t source,
                      size_t byte) {
   struct netc_layer layer = {.size = sizeof layer};

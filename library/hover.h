@@ -1,10 +1,10 @@
-/* What is said of a choice in a completion. */
+/* Texts about a choice of a completion. */
 #ifndef NETC_LIBRARY_HOVER_H
 #define NETC_LIBRARY_HOVER_H
 
 #include "library/context.h"
 
-/* Gives it its `detail` and `doc`; they live as long as the load. */
+/* Sets `detail` and `doc`, which are valid until the next load. */
 void hover_describe(struct netc *netc, struct netc_choice *choice);
 
 #endif

@@ -1,4 +1,4 @@
-/* Loading: the texts of a net, and what the context chose for it. */
+/* Loading: reads the sources of a net, and applies the context's settings. */
 #include "library/hints.h"
 
 #include "base/suggest.h"
@@ -17,7 +17,7 @@ static void open_load(void *user) {
   opening->load = ARENA_NEW(&opening->arena, struct load);
 }
 
-/* A load without any text yet; choices and defines parsed. */
+/* Opens a load without sources; parses settings and defines. */
 static struct load *load_open(struct netc *netc) {
   struct load_opening opening = {.load = NULL};
   struct arena *const arenas[GUARD_ARENAS] = {&opening.arena};
@@ -26,7 +26,7 @@ static struct load *load_open(struct netc *netc) {
   if (!guard_run(arenas, open_load, &opening))
     return NULL;
   struct load *load = netc->load = opening.load;
-  load->arena = opening.arena; /* it is in it */
+  load->arena = opening.arena; /* the arena is stored in itself */
   load->sources.arena = &load->arena;
   diags_open(&load->diags, &load->arena, &load->sources);
   memcpy(load->diags.level, netc->level, sizeof netc->level);
@@ -45,9 +45,9 @@ void load_close(struct netc *netc) {
   }
 }
 
-/* What the context chose: each pair is a statement of the language. */
+/* Settings of the context; each pair becomes a statement */
 
-/* A place to parse a pair in: for a trial, or to keep. */
+/* Destination for a parsed pair: a trial or the load. */
 struct load_reading {
   struct arena *arena;
   struct sources *sources;
@@ -69,13 +69,13 @@ static const struct stmt *parse_pair(const struct load_reading *r,
   return parse(r->arena, r->diags, source, r->statements)->first;
 }
 
-/* One `key=value` and nothing else. */
+/* True for a single `key=value`. */
 static bool is_one_setting(const struct stmt *stmt) {
   return stmt && !stmt->next && stmt->kind == STMT_SETTINGS && stmt->args &&
          !stmt->args->next;
 }
 
-/* A trial, of which nothing stays but a message. */
+/* A trial, of which only a message is kept. */
 struct load_trial {
   struct sources sources;
   struct diags diags;
@@ -99,7 +99,7 @@ static void trial_open(struct load_trial *trial, struct call *call) {
                                         .settings = &trial->settings};
 }
 
-/* Its first error is what there is to say; else `fallback`. */
+/* Sets the trial's first error as message, or `fallback`. */
 static bool trial_end(const struct load_trial *trial, bool right,
                       struct netc *netc, const char *fallback) {
   if (right && trial->diags.all.count == 0)
@@ -109,8 +109,8 @@ static bool trial_end(const struct load_trial *trial, bool right,
     return false;
   struct diagnostic *d = trial->diags.all.at[0];
   if (d->slug == UNKNOWN_NAME && !d->offers.count)
-    return false;      /* no name is defined on a command line */
-  if (d->offers.count) /* a word of a list, which fits */
+    return false;      /* the command line cannot define names */
+  if (d->offers.count) /* a word of the list that matches */
     diag_take(d, &d->offers.at[0]);
   if (d->slug == UNKNOWN_NAME)
     d->otherwise.length = 0;
@@ -125,13 +125,13 @@ static bool trial_end(const struct load_trial *trial, bool right,
   return context_say(netc, "%.*s", SLICE_ARG(message));
 }
 
-/* "RTX 4090" as rtx4090, "24 gb" as 24GB: as a source has it. */
+/* Normalises a value as in a source: "RTX 4090" to rtx4090, "24 gb" to 24GB. */
 static struct slice plain_value(struct arena *arena,
                                 const struct train_settings *train,
                                 const struct arg_spec *spec,
                                 struct slice value) {
   struct text text = text_new(arena);
-  static const char stage[] = "stage"; /* of ZeRO */
+  static const char stage[] = "stage"; /* prefix of ZeRO stages */
   size_t prefix = sizeof stage - 1;
   if (spec->type == TYPE_INT && value.length > prefix &&
       memcmp(value.at, stage, prefix) == 0)
@@ -147,7 +147,7 @@ static struct slice plain_value(struct arena *arena,
       return value;
     if (!settings_is_gpu(spec))
       return settings_choice(train, spec, index);
-    /* A user's name may be a word of the language: in quotes it is none. */
+    /* Quotes the name, as a user's name may be a word of the language. */
     text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
     return text_slice(&text);
   }
@@ -181,7 +181,7 @@ static struct setting_pair plain_pair(struct arena *arena,
       plain_value(arena, train, spec_of(specs, pair->name), pair->value)};
 }
 
-/* A device that is not known; its name need not be a word of the language. */
+/* Reports an unknown device; its name need not be a word of the language. */
 static bool unknown_gpu(struct call *call, const struct train_settings *train,
                         const struct arg_spec *spec, struct slice value) {
   struct text help = text_new(&call->scratch);
@@ -219,7 +219,7 @@ static bool try_section(struct call *call, const char *word,
                                           : ", or one of: ",
               spec->words ? spec->words : "");
   text_putc(&fallback, '\0');
-  if (slice_is(pair.value, "x")) /* it joins sizes, and cannot be parsed */
+  if (slice_is(pair.value, "x")) /* cannot be parsed: it joins sizes */
     return context_say(call->netc, "%s", fallback.at);
   const struct stmt *stmt = parse_pair(&trial.reading, word, &pair, "=");
   bool one = trial.diags.all.count == 0 && is_one_setting(stmt);
@@ -228,7 +228,7 @@ static bool try_section(struct call *call, const char *word,
   return trial_end(&trial, one, call->netc, fallback.at);
 }
 
-/* "4..32": only a sweep has several values. */
+/* Reports "4..32": only a sweep takes several values. */
 static bool is_range(struct call *call, struct slice value) {
   for (size_t i = 1; i < value.length; i++)
     if (memcmp(value.at + i - 1, "..", 2) == 0)
@@ -237,7 +237,7 @@ static bool is_range(struct call *call, struct slice value) {
   return false;
 }
 
-/* `specs` has a row of that name. */
+/* True if `specs` has a row with that name. */
 static bool has_key(const struct arg_spec *specs, struct slice key,
                     struct suggestion *suggestion) {
   bool found = false;
@@ -267,7 +267,7 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   return false;
 }
 
-/* What is asked for in other words. */
+/* Explains other words for a budget. */
 static const char *budget_meant(struct slice name) {
   static const struct {
     const char *word, *say;
@@ -306,7 +306,7 @@ bool load_try_budget(struct call *call, const struct setting_pair *pair) {
   return context_say(call->netc, "a value is missing");
 }
 
-/* The words after `train`; NULL, or errors: they are not settings. */
+/* Parses the words after `train`; NULL or errors if they are not settings. */
 static const struct stmt *parse_compared(const struct load_reading *r,
                                          struct slice list) {
   struct setting_pair pair = {{"", 0}, list};
@@ -357,7 +357,7 @@ bool load_try_define(struct call *call, const struct setting_pair *pair) {
                    "a value is a number, a truth value or a name");
 }
 
-/* Sizes for an input, as the statement `input SIZES` has them. */
+/* Reads sizes for an input as in `input SIZES`. */
 static struct define read_input(const struct load_reading *r,
                                 struct expansion *expansion,
                                 const struct setting_pair *pair) {
@@ -390,7 +390,7 @@ static struct setting_pair pair_of(const struct kept_pair *kept) {
   return (struct setting_pair){kept->name, slice_of(kept->value)};
 }
 
-/* All pairs once more, now to stay: each was tried when it was set. */
+/* Parses all pairs into the load; each was checked when it was set. */
 static void take_pairs(struct netc *netc) {
   struct load *load = netc->load;
   struct load_reading r = {&load->arena, &load->sources, &load->diags,
@@ -435,7 +435,7 @@ static void take_pairs(struct netc *netc) {
   }
 }
 
-/* Texts */
+/* Sources */
 
 static void skip_mark(struct slice *text) {
   static const char mark[] = "\xEF\xBB\xBF";
@@ -458,10 +458,10 @@ struct unit *load_add_unit(struct load *load, struct slice path,
   return unit;
 }
 
-/* The text of the net itself, and where it comes from. */
+/* The source of the net. */
 struct request {
   struct slice path;
-  const struct slice *text; /* NULL: it is to be read */
+  const struct slice *text; /* NULL: read from the path */
 };
 
 static void call_load(struct call *call) {
@@ -483,7 +483,7 @@ static void call_load(struct call *call) {
       return;
     }
   }
-  if (!netc->read && !input) /* also of a text: it may be what the name says */
+  if (!netc->read && !input) /* a text may be the file's, too */
     id = file_identify(path.at);
   take_pairs(netc);
   if (load_add_unit(load, name, id, text)->source < 0)

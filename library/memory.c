@@ -1,4 +1,4 @@
-/* What training and prediction take, as structs. */
+/* Memory of training and inference, as structs. */
 #include "base/check.h"
 #include "library/context.h"
 #include "library/uses.h"
@@ -83,7 +83,7 @@ enum netc_status netc_buffer(struct netc *netc, size_t index,
   return FILL(buffer, &found);
 }
 
-/* How long a step takes */
+/* Time of a step */
 
 static void call_time(struct call *call) {
   const struct load *load = call->netc->load;
@@ -110,9 +110,9 @@ enum netc_status netc_time(struct netc *netc, struct netc_time *time) {
 
 struct answer_call {
   bool predict;
-  bool strict; /* settings that are not used are refused */
+  bool strict; /* refuse settings without effect */
   struct answer found;
-  struct serving_answer served; /* a copy: the answer's ends with the call */
+  struct serving_answer served; /* a copy that outlives the call */
 };
 
 static void call_answer(struct call *call) {

@@ -1,40 +1,40 @@
 /*
- * Mends: what an error offers is tried before anybody sees it. The source with
- * the replacement in it is parsed and carried out once more, in memory that is
- * given back; where the line is then right and no other one is wrong for it,
- * the offer is shown. A wrong hint cannot be shown, whoever made it.
+ * Mends: tries the fixes that errors offer before they are shown. The source
+ * with the replacement is parsed and expanded again, in memory that is freed
+ * afterwards. A fix is shown if its line is then right and no other line
+ * becomes wrong.
  */
 #include "layers/foreign/foreign.h"
 #include "library/mend.h"
 
 enum {
-  WARNING_NODES = 20000,   /* of all trials, after which no warning is tried */
+  WARNING_NODES = 20000,   /* of all trials; then warnings are not mended */
   LONGEST_STATEMENT = 4000 /* bytes of lines that belong together */
 };
 
-/* What a reading may still be: right as a statement, in another shape. */
+/* Errors of shapes, in a statement that is otherwise right. */
 static bool is_of_shapes(enum slug slug) {
   return slug == NO_TENSOR || slug == NO_INPUT ||
          (slug >= WRONG_RANK && slug <= TIE_MISMATCH && slug != OUT_OF_RANGE);
 }
 
-/* What a word may still lack when it is the right one. */
+/* Errors that a right word may still cause. */
 static bool is_of_values(enum slug slug) {
   return is_of_shapes(slug) || slug == MISSING_ARGUMENT ||
          (slug > TIE_MISMATCH && slug <= WRONG_COUNT) || slug == OUT_OF_RANGE;
 }
 
-/* Errors that another spelling of the statement can mend. */
+/* Errors that another form of the statement can fix. */
 static bool is_of_writing(enum slug slug) {
   return slug <= DUPLICATE_ARGUMENT || slug == UNKNOWN_LAYER ||
          slug == TAIL_ARGUMENT || slug == WRONG_TYPE || slug == WRONG_COUNT;
 }
 
-/* How good an offer is. */
+/* Quality of a fix. */
 enum merit {
   FAILS,
-  BINDS,    /* every word and argument means something; shapes may not fit */
-  COMPILES, /* nothing is wrong on its lines */
+  BINDS,    /* all words and arguments are known; shapes may not match */
+  COMPILES, /* no error on its lines */
 };
 
 static enum merit merit_in(const struct mend_trial *t, struct span region,
@@ -46,7 +46,7 @@ static enum merit merit_in(const struct mend_trial *t, struct span region,
   for (size_t i = 0; i < t->diags.all.count; i++) {
     const struct diagnostic *d = t->diags.all.at[i];
     if (d->slug == TOO_MANY_LAYERS || d->slug == TOO_MANY_STEPS)
-      return FAILS; /* who knows whether it came so far */
+      return FAILS; /* the lines may not have been reached */
     if (d->span.begin < t->base + begin || d->span.begin > t->base + end)
       continue;
     if (!bearable(d->slug))
@@ -56,7 +56,7 @@ static enum merit merit_in(const struct mend_trial *t, struct span region,
   return merit;
 }
 
-/* The edits and one more, at its place; false if it lies on another one. */
+/* Adds an edit to the others, in order; false if it overlaps one. */
 static bool add_edit(struct arena *arena, const struct mend_edits *edits,
                      const struct offer *offer, struct mend_edits *all,
                      struct span *region) {
@@ -83,15 +83,15 @@ static bool add_edit(struct arena *arena, const struct mend_edits *edits,
   return true;
 }
 
-/* An offer that is tried for a diagnostic. */
+/* A fix that is tried for a diagnostic. */
 struct mend_attempt {
   struct offer offer;
-  bool syntax; /* an error of the grammar goes with it */
+  bool syntax; /* it fixes a syntax error */
   bool guesses;
   bool (*bearable)(enum slug slug);
-  struct mend_edits all; /* with those that came before, */
-  int64_t left;          /* and the errors of the grammar that are left then */
-  bool breaks;           /* other lines are wrong for it */
+  struct mend_edits all; /* with the earlier edits */
+  int64_t left;          /* syntax errors after it */
+  bool breaks;           /* it causes errors on other lines */
 };
 
 static enum merit try_once(struct mender *m, struct mend_attempt *a) {
@@ -117,7 +117,8 @@ static enum merit try_once(struct mender *m, struct mend_attempt *a) {
   return merit;
 }
 
-/* Where other lines cannot be read, they may define what is missing. */
+/* Unparsed lines may define missing names, so a guess is tried with them,
+ * too. */
 static enum merit try_offer(struct mender *m, struct mend_attempt *a) {
   m->strict = true;
   enum merit merit = try_once(m, a);
@@ -129,7 +130,7 @@ static enum merit try_offer(struct mender *m, struct mend_attempt *a) {
   return merit == FAILS ? FAILS : BINDS;
 }
 
-/* What comes next is tried in a source that has this in it. */
+/* Later fixes are tried in a source with this one. */
 static void keep_attempt(struct mender *m, const struct mend_attempt *a) {
   m->edits = a->all;
   m->syntax = a->left;
@@ -137,7 +138,7 @@ static void keep_attempt(struct mender *m, const struct mend_attempt *a) {
 
 /* Lines */
 
-/* The statement at a place: lines that brackets hold together, no comment. */
+/* The statement at a place: lines joined by brackets, without comment. */
 static struct span lines_at(const struct mender *m, uint32_t place) {
   struct slice text = m->text;
   size_t at = place - m->base, end;
@@ -178,7 +179,7 @@ static struct span piece_at(const struct mender *m, struct span lines,
   return (struct span){begin, end};
 }
 
-/* Says what stands for the statement here, and why. */
+/* Adds the statement in netc's language, and the reason. */
 static void say_reading(struct diagnostic *d, struct span span,
                         const struct foreign_line *line, enum merit merit) {
   const char *why = line->why || !mend_is_syntax(d->slug)
@@ -186,7 +187,7 @@ static void say_reading(struct diagnostic *d, struct span span,
                         : "a layer is a word with its values, then what "
                           "follows it: `conv 64 3x3 pad bn relu`";
   bool said = d->help.count;
-  struct text one = text_new(d->owner->arena); /* in one line */
+  struct text one = text_new(d->owner->arena); /* as a single line */
   for (size_t i = 0; i < line->ours.length; i++) {
     text_put(&one, line->ours.at[i] == '\n' ? "; " : "");
     if (line->ours.at[i] != '\n')
@@ -204,7 +205,7 @@ static void say_reading(struct diagnostic *d, struct span span,
     diag_help(d, "%s", why);
   diag_take(d, &offer);
   if (line->open || merit != COMPILES)
-    d->fixits.count = 0; /* there is more to do by hand */
+    d->fixits.count = 0; /* more must be changed by hand */
 }
 
 static struct slice closed(struct mender *m, struct slice text) {
@@ -214,7 +215,7 @@ static struct slice closed(struct mender *m, struct slice text) {
   return text_slice(&out);
 }
 
-/* The piece as it would be written here, if it is known from elsewhere. */
+/* Translates a piece if it is known from another language. */
 static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
   struct slice text = {m->text.at + (span.begin - m->base),
                        span.end - span.begin};
@@ -250,7 +251,7 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
   return true;
 }
 
-/* Of the offers that one diagnostic has, the first that is best. */
+/* Takes the first of a diagnostic's fixes with the required merit. */
 static bool take_offer(struct mender *m, struct diagnostic *d, enum merit least,
                        bool last) {
   struct mend_attempt a = {.bearable = is_of_values,
@@ -291,8 +292,9 @@ static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
 }
 
 /*
- * The errors of the text as it is. Those of the load are too few only where it
- * keeps no more, or where layers in doubt hide some from a warning's offer.
+ * Counts the errors of the unchanged text. The load's own count is too low only
+ * if its list is full, or if layers in doubt hide errors from a warning's
+ * fix.
  */
 static void count_before(struct mender *m, int source) {
   const struct diags *diags = &m->load->diags;
@@ -310,7 +312,7 @@ static void count_before(struct mender *m, int source) {
   arena_close(&scratch);
 }
 
-/* The errors of one text, in their order. */
+/* Mends the errors of one source in order. */
 static void mend_unit(struct mender *m, const struct unit *unit) {
   struct load *load = m->load;
   const struct source *source = &load->sources.all.at[unit->source];
@@ -335,7 +337,7 @@ static bool has_mends(const struct load *load) {
   return false;
 }
 
-/* What was found in two passes, in the order of the text. */
+/* Sorts errors of two passes by place. */
 static void sort_errors(struct load *load) {
   struct diagnostic **all = load->diags.all.at;
   for (size_t i = 1; i < load->diags.all.count; i++) {

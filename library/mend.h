@@ -1,10 +1,10 @@
-/* What mends and their trials share. */
+/* Shared by mends and their trials. */
 #ifndef NETC_LIBRARY_MEND_H
 #define NETC_LIBRARY_MEND_H
 
 #include "library/context.h"
 
-/* Replacements of one text: in their order, apart from each other. */
+/* Replacements in one source: sorted, without overlap. */
 struct mend_edits {
   VEC(struct offer) at;
 };
@@ -12,20 +12,20 @@ struct mend_edits {
 struct mender {
   struct netc *netc;
   struct load *load;
-  struct arena arena;      /* as long as offers are tried */
-  const struct unit *unit; /* whose text is being mended, */
-  uint32_t base;           /* and where it begins */
+  struct arena arena;      /* while fixes are tried */
+  const struct unit *unit; /* the source that is mended */
+  uint32_t base;           /* start of its text */
   struct slice text;
-  struct mend_edits edits; /* what was found to mend it */
-  int64_t syntax;          /* errors of the grammar that are left then */
+  struct mend_edits edits; /* accepted so far */
+  int64_t syntax;          /* syntax errors after the edits */
   int64_t errors;          /* of all kinds */
-  bool strict;             /* see struct mend_trial */
+  bool strict;             /* as in struct mend_trial */
   int trials;
-  size_t nodes; /* of all of them */
+  size_t nodes; /* of all trials */
   size_t bytes;
 };
 
-/* A trial, of which only its errors are looked at. */
+/* A trial; only its errors are used. */
 struct mend_trial {
   struct mender *m;
   struct sources sources;
@@ -33,8 +33,8 @@ struct mend_trial {
   struct settings settings;
   struct model model;
   int statements;
-  bool strict; /* no name may come from a line that could not be read */
-  int source;  /* the mended text */
+  bool strict; /* no name may come from an unparsed line */
+  int source;  /* the mended source */
   uint32_t base;
   const struct block *program;
 };
@@ -48,12 +48,12 @@ static inline bool mend_is_in(const struct source *source, struct span span) {
          span.end <= source->base + source->text.length;
 }
 
-/* Errors of the grammar in a text. */
+/* Number of syntax errors in a source. */
 int64_t mend_syntax_errors(const struct diags *diags, int source);
 
 /*
- * Compiles the text with those edits; false: it takes too much to know, or
- * more than `most` errors of the grammar are left.
+ * Compiles the source with the edits; false if it takes too long, or if more
+ * than `most` syntax errors remain.
  */
 bool mend_try(struct mender *m, struct arena *arena, struct mend_trial *t,
               const struct mend_edits *edits, int64_t most);

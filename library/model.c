@@ -1,4 +1,4 @@
-/* What is known of a net: its layers, their arguments, its ends and totals. */
+/* Queries of a net: layers, arguments, inputs, outputs and totals. */
 #include "library/context.h"
 #include "library/repair.h"
 
@@ -6,7 +6,7 @@ static const struct model *model_of(const struct netc *netc) {
   return netc->load ? netc->load->compiled.model : NULL;
 }
 
-/* That one, or what an error has left of it. */
+/* The model, also a partial one. */
 static const struct model *layers_of(const struct netc *netc) {
   const struct load *load = netc->load;
   return load && load->partial ? &load->model : model_of(netc);
@@ -17,7 +17,7 @@ struct layer_asking {
   void *to;
 };
 
-/* Texts about layers, made when one is first asked for, and kept. */
+/* Texts about layers, made on demand. */
 
 static struct layer_texts *texts_at(struct load *load, size_t index) {
   const struct model *model = &load->model;
@@ -81,7 +81,7 @@ static size_t count_specs(const struct arg_spec *specs) {
   return count;
 }
 
-/* What a layer costs; of a partial model nothing is known. */
+/* Costs of a layer; unknown in a partial model. */
 static void put_costs(const struct load *load, size_t index,
                       struct netc_layer *layer) {
   const struct cost unknown = {.params = NETC_UNKNOWN,
@@ -201,7 +201,7 @@ size_t netc_output_count(const struct netc *netc) {
   return layers_of(netc) ? layers_of(netc)->outputs.count : 0;
 }
 
-/* The name of an output is a piece of the source, where it has one. */
+/* An output's name is a part of the source, if it has one. */
 static void call_output(struct call *call) {
   const struct layer_asking *asking = call->request;
   struct load *load = call->netc->load;
@@ -221,7 +221,7 @@ enum netc_status netc_output(struct netc *netc, size_t index,
   return context_call(netc, CALL_READS, call_output, &asking);
 }
 
-/* What can be chosen */
+/* Params */
 
 static void call_param(struct call *call) {
   const struct layer_asking *asking = call->request;

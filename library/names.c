@@ -1,9 +1,8 @@
 /*
- * Names: a walk over the syntax tree that knows scopes, and carries nothing
- * out. So it sees branches that are not taken and defs that nobody calls,
- * which a rename must not miss. Where the net is built, sema decides; both
- * follow the same rules of sight: a name is seen after its definition, inside
- * the same braces.
+ * Names: walks the syntax tree with scopes, without executing it. Therefore it
+ * finds branches that are not taken and defs that are not called, which
+ * renaming needs. Both this walk and sema follow the same rule: a name is
+ * visible after its definition, inside the same braces.
  */
 #include <stdlib.h>
 
@@ -37,7 +36,7 @@ static bool add_layer_role(struct name_walk *w, struct slice name,
   return kind >= 0;
 }
 
-/* The row that a word of an argument means, or the key of a padding; -1. */
+/* Row of an argument's word or of a padding's key, or -1. */
 static int64_t row_of(const struct arg_spec *specs, struct slice word) {
   static const char letters[] = "c h w d l len";
   for (int64_t i = 0; specs && word.length && specs[i].name; i++) {
@@ -83,7 +82,7 @@ static int64_t key_row(const struct arg_spec *specs, struct slice key) {
   return -1;
 }
 
-/* Whether the value of a key is one of its words, and no name. */
+/* True if the value of a key is one of its words, not a name. */
 static bool is_choice(const struct arg_spec *specs, struct slice key,
                       const struct expr *value) {
   int64_t row = key_row(specs, key);
@@ -145,7 +144,7 @@ static void walk_expr(struct name_walk *w, const struct expr *expr) {
 
 /* Arguments */
 
-/* A bare word: an option of the layer, of any layer, or a name. */
+/* Records a bare word that is an option of the layer or of any layer. */
 static bool is_option(struct name_walk *w, const struct arg_spec *specs,
                       int64_t kind, struct slice word, struct span span,
                       bool key) {
@@ -156,7 +155,7 @@ static bool is_option(struct name_walk *w, const struct arg_spec *specs,
   if (row < 0 || (!key && specs && specs[row].place == PLACE_KEY && own &&
                   specs[row].type != TYPE_PADDING))
     return false;
-  bool setting = own && kind < 0; /* its rows are those of netc_setting */
+  bool setting = own && kind < 0; /* its rows are found by netc_setting() */
   sight_add_role(w, span,
                  (struct word_role){{0, 0},
                                     NETC_TOKEN_OPTION,
@@ -167,7 +166,7 @@ static bool is_option(struct name_walk *w, const struct arg_spec *specs,
   return true;
 }
 
-/* The parameter of a def that a key is. */
+/* Records the use of a def's parameter as a key. */
 static void use_parameter(struct name_walk *w, int64_t def,
                           const struct arg *arg) {
   const struct source_name *all = w->names->all.at;
@@ -325,7 +324,7 @@ static void walk_block(struct name_walk *w, const struct block *block) {
     walk_stmt(w, stmt);
 }
 
-/* The names of another file, which are seen from here on. */
+/* Adds the names of another file, visible from here on. */
 static void walk_use(struct name_walk *w, const struct stmt *stmt) {
   struct loader loader = load_loader(w->netc);
   const struct block *program = NULL;
@@ -339,7 +338,7 @@ static void walk_use(struct name_walk *w, const struct stmt *stmt) {
     w->used[i] = true;
     size_t first = w->names->all.count;
     struct sight *outer = w->sight;
-    w->sight = NULL; /* it sees its own names only */
+    w->sight = NULL; /* the file only has its own names */
     struct sight *own = sight_enter(w, unit->program->span.end);
     own->home = true;
     walk_block(w, unit->program);

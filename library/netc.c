@@ -1,4 +1,4 @@
-/* The context: opening, closing, and what is chosen for the loads to come. */
+/* The context: opening, closing, and configuration. */
 #include <stdio.h>
 
 #include "library/hints.h"
@@ -29,7 +29,7 @@ struct netc *netc_open(netc_resize_fn *resize, void *user) {
   struct arena *const arenas[GUARD_ARENAS] = {&opening.arena};
   arena_open(&opening.arena, resize, user);
   if (!guard_run(arenas, open_context, &opening))
-    return NULL; /* the very first block failed: nothing to free */
+    return NULL; /* no memory for the first block, so nothing to free */
   struct netc *netc = opening.netc;
   netc->arena = opening.arena;
   for (int i = 0; i < SLUG_COUNT; i++)
@@ -39,10 +39,10 @@ struct netc *netc_open(netc_resize_fn *resize, void *user) {
 
 void netc_close(struct netc *netc) {
   if (!netc || netc->busy)
-    return; /* a callback cannot close what goes on */
+    return; /* a callback must not close its context */
   load_close(netc);
   recall_close(netc);
-  struct arena arena = netc->arena; /* it holds itself */
+  struct arena arena = netc->arena; /* the arena is stored in itself */
   arena_close(&arena);
 }
 
@@ -123,7 +123,7 @@ enum netc_status fill_struct(void *to, const void *from, size_t size) {
 
 /* Settings and values of params */
 
-/* A name once more replaces its value. */
+/* A later value of a name replaces the earlier one. */
 static void keep_pair(struct netc *netc, struct context_pairs *pairs,
                       const struct setting_pair *pair) {
   struct kept_pair *at = NULL;
@@ -147,7 +147,7 @@ static void keep_pair(struct netc *netc, struct context_pairs *pairs,
   at->room = room;
 }
 
-/* A pair that is tried by itself, and kept among its like if it is right. */
+/* A pair that is checked by itself and kept if it is valid. */
 struct pair_request {
   struct setting_pair pair;
   bool (*attempt)(struct call *call, const struct setting_pair *pair);
@@ -186,7 +186,7 @@ enum netc_status netc_budget(struct netc *netc, const char *name,
   return context_call(netc, CALL_CHANGES, call_pair, &request);
 }
 
-/* data-parallel=4 is data_parallel=4. */
+/* Replaces hyphens in keys: data-parallel=4 is data_parallel=4. */
 static struct slice with_underscores(struct call *call, struct slice list) {
   struct text text = text_new(&call->scratch);
   bool key = true;
@@ -305,7 +305,7 @@ static void unknown_slug(struct call *call, struct slice name) {
   call->status = NETC_USAGE;
 }
 
-/* Takes `prefix` away from the front of a slice. */
+/* Removes `prefix` from the front of a slice. */
 static bool strip(struct slice *text, const char *prefix) {
   size_t length = strlen(prefix);
   if (text->length < length || memcmp(text->at, prefix, length) != 0)
@@ -351,7 +351,7 @@ enum netc_status netc_warn(struct netc *netc, const char *option) {
   return context_call(netc, CALL_CHANGES, call_warn, &text);
 }
 
-/* Where texts come from */
+/* Sources */
 
 static void call_include(struct call *call) {
   struct netc *netc = call->netc;

@@ -1,4 +1,4 @@
-/* What the layers compute: the tape of a prediction, as data. */
+/* Operations of inference, from the tape, as data. */
 #include "codegen/c/tables.h"
 #include "layers/tape/lowering.h"
 #include "library/context.h"
@@ -22,7 +22,7 @@ static int64_t *room(struct writing *w, size_t count) {
   return arena_alloc(w->arena, count, sizeof(int64_t));
 }
 
-/* Sizes and strides, after the batch if there is one. */
+/* Sets sizes and strides, with the batch first if there is one. */
 static void add_axes(struct writing *w, struct netc_operand *operand,
                      const struct strides *lies, bool batch, int64_t stride) {
   int64_t *dims = room(w, (size_t)lies->rank + batch);
@@ -64,7 +64,7 @@ static struct strides strides_at(const struct tape *tape, size_t index,
   return tape_strides_at(tape, tape->strides.at[at]);
 }
 
-/* What it reads, its parameters after: they have no batch. */
+/* Adds the inputs, then the parameters, which have no batch. */
 static void add_inputs(struct writing *w, size_t index,
                        struct netc_operand *to) {
   const struct tape *tape = &w->trace.tape;
@@ -105,7 +105,7 @@ static void add_operation(struct writing *w, size_t index,
   size_t numbers = (size_t)lowered->number_count;
   if (lowered->opcode == DOES_VIEW)
     return;
-  if (lowered->opcode <= DOES_UNKNOWN) { /* nor does anything say on what */
+  if (lowered->opcode <= DOES_UNKNOWN) { /* nor are its operands known */
     *VEC_PUSH(w->arena, &to->all) = (struct netc_operation){
         .layer = op->node, .part = op->facts->name, .code = ""};
     return;
@@ -181,7 +181,7 @@ enum netc_status netc_operation(struct netc *netc, size_t index,
                                 : NETC_USAGE;
 }
 
-/* An input of the net, or an output. */
+/* Operand of an input or output of the net. */
 static enum netc_status end_operand(struct netc *netc, bool output,
                                     size_t index, struct netc_operand *to) {
   enum netc_status status =

@@ -1,4 +1,4 @@
-/* Pages of docs/ that the build puts into the library, for `netc explain`. */
+/* Pages of docs/ that the build embeds for `netc explain`. */
 #ifndef NETC_LIBRARY_PAGES_H
 #define NETC_LIBRARY_PAGES_H
 

@@ -1,4 +1,4 @@
-/* How a number of devices may train a net: netc_place. */
+/* netc_place: ways to train a net on a number of devices. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -6,7 +6,7 @@
 #include "sema/model/given.h"
 #include "memory/devices/placement.h"
 
-/* The last answer, in the arena of the load. */
+/* The last result, in the arena of the load. */
 struct placed {
   struct place_placing placing;
   struct netc_placement *all;
@@ -21,7 +21,7 @@ struct place_call {
 
 enum { MOST_DEVICES = 1 << 20 };
 
-/* What was asked for */
+/* Options */
 
 static bool unknown_gpu(struct call *call, struct slice name,
                         const char *several) {
@@ -40,7 +40,7 @@ static bool unknown_gpu(struct call *call, struct slice name,
   return false;
 }
 
-/* "h100x8": the number behind the name. */
+/* Explains "h100x8", with the number after the name. */
 static bool turned_about(struct call *call, const char *text) {
   struct slice name = slice_of(text), number;
   const char *several;
@@ -58,7 +58,7 @@ static bool turned_about(struct call *call, const char *text) {
                       SLICE_ARG(number), SLICE_ARG(name));
 }
 
-/* "8xa100-80"; one without a number. */
+/* Reads "8xa100-80"; a name alone is one device. */
 static bool read_gpus(struct call *call, const char *text) {
   struct place_call *place = call->request;
   struct bound_cluster *cluster = &place->request.cluster;
@@ -93,7 +93,7 @@ static bool read_gpus(struct call *call, const char *text) {
   return true;
 }
 
-/* Whatever a bound of the time is made of. */
+/* Checks that all figures for a lower bound of the time are known. */
 static bool has_figures(struct call *call, const struct bound_cluster *cluster,
                         const struct train_settings *train) {
   const char *lacks = bound_lacks(cluster, train);
@@ -130,7 +130,7 @@ static bool read_options(struct call *call) {
   return true;
 }
 
-/* What was found */
+/* Results */
 
 static void put_words(struct text *text, const char *name) {
   text_put(text, text->length ? " --" : "--");
@@ -139,7 +139,7 @@ static void put_words(struct text *text, const char *name) {
   text_putc(text, ' ');
 }
 
-/* Whatever differs from the settings that the net was loaded with. */
+/* Options that differ from the net's settings. */
 static const char *options_of(const struct load *load, struct arena *arena,
                               const struct train_settings *train) {
   struct text text = text_new(arena);
@@ -200,7 +200,7 @@ static struct netc_placement describe(struct load *load,
       .money = p->time.cost.money};
 }
 
-/* Devices that the degrees that were given make: at most as there are. */
+/* Product of the degrees that were given. */
 static int64_t given_degrees(const struct train_settings *train) {
   const int64_t degrees[] = {train->data_parallel, train->tensor_parallel,
                              train->context_parallel, train->pipeline};
@@ -224,7 +224,7 @@ static void say_devices(struct netc *netc, int64_t devices, int64_t degrees) {
         devices / degrees * degrees, (devices / degrees + 1) * degrees);
 }
 
-/* No degrees at all: what stands in the way, and what would help. */
+/* Explains why no degrees were found, and offers other numbers. */
 static void say_none(struct call *call, const struct place_placing *placing) {
   const struct place_call *place = call->request;
   int64_t devices = place->request.cluster.devices;

@@ -1,4 +1,4 @@
-/* The arena planner as a function of the library. */
+/* netc_plan: the arena planner. */
 #include "memory/plan/plan.h"
 
 #include "library/context.h"

@@ -1,4 +1,4 @@
-/* A prediction of 8 bits: what its block has for each operation. */
+/* Inference in 8 bits: the data of each operation in the weight block. */
 #include "codegen/c/tables.h"
 #include "library/context.h"
 #include "memory/q8.h"
@@ -12,7 +12,7 @@ struct q8_listing {
   struct call *call;
   struct load *load;
   const struct program *program;
-  int64_t *gives; /* by node: whose output its own becomes */
+  int64_t *gives; /* by node: the node whose output it computes */
   struct q8_list *list;
 };
 
@@ -20,7 +20,7 @@ static const char *code_of(enum opcode opcode) {
   return tables_kernel_name(opcode - (DOES_VIEW + 1));
 }
 
-/* Norms that are folded, then what limits values. */
+/* Folded norms first, then merged clamps. */
 static void find_givers(struct q8_listing *l) {
   const struct inference *plan = &l->program->plan;
   size_t nodes = l->load->model.nodes.count;
@@ -41,7 +41,7 @@ static int64_t tensor_of(struct q8_listing *l, const struct operand *operand) {
   return operand->param < 0 ? -1 : load_tensor(l->call, (size_t)operand->param);
 }
 
-/* Weight, scales, words and, if there is one, the bias. */
+/* Adds weight, scales, words and the bias, if there is one. */
 static void add_weight(struct q8_listing *l, const struct program_op *op,
                        struct netc_q8 *q8) {
   const struct operand *first =

@@ -1,6 +1,6 @@
 /*
- * Diagnostics quote sources: the net, and used files whose names end in .net.
- * Any other file may be no source at all, but somebody's secrets.
+ * Diagnostics only quote the net and used files whose names end in .net. Any
+ * other file may contain secrets.
  */
 #include "library/context.h"
 
@@ -23,7 +23,8 @@ static void drop_labels(struct load *load, struct label *at, size_t *count) {
   *count = kept;
 }
 
-/* It is said where the file, or the first of those that lead to it, is used. */
+/* Moves the message to the `use` of the file, or of the first file that leads
+ * to it. */
 static void say_where(struct load *load, struct diagnostic *d,
                       const struct unit *unit) {
   struct text message = text_new(&load->arena);

@@ -1,16 +1,16 @@
 /*
- * What was last known of a line that did not change, for a source in error.
- * Lines are compared with those of the load before: from both ends on, and
- * between them by their text.
+ * Remembers the shapes of unchanged lines for a source with errors. Lines are
+ * compared with those of the load before: first from both ends, then between
+ * them by their text.
  */
 #include "base/hash.h"
 #include "library/hints.h"
 
-enum { LOOK_AHEAD = 64 }; /* lines that may have gone between two that stayed */
+enum { LOOK_AHEAD = 64 }; /* lines that may be deleted between two that stay */
 
 struct recalled_line {
   uint64_t hash; /* of its text */
-  size_t shape;  /* in `chars`; 0: none is known */
+  size_t shape;  /* in `chars`; 0: unknown */
 };
 
 struct recalled_unit {
@@ -18,7 +18,7 @@ struct recalled_unit {
   size_t first, count;
 };
 
-/* In one block; it outlives loads. */
+/* Allocated as one block; outlives loads. */
 struct recall {
   size_t unit_count;
   struct recalled_unit *units;
@@ -39,7 +39,7 @@ static uint64_t line_hash(const struct load *load, size_t unit,
                    (struct slice){at + begin, hints->lines[line].end - begin});
 }
 
-/* The lines of a unit now, and those of the load before. */
+/* Lines of a unit in this load and in the one before. */
 struct recall_match {
   const struct recall *old;
   const struct recalled_unit *unit;
@@ -47,7 +47,7 @@ struct recall_match {
   struct unit_hints *hints;
 };
 
-/* Whether a shape could be the one of which this is known: ?x?x64. */
+/* True if a full shape matches the partly known one: ?x?x64. */
 static bool agrees(const char *known, const char *shape) {
   if (!strpbrk(known, "0123456789"))
     return true;
@@ -106,14 +106,14 @@ static const struct recalled_unit *find_recalled(const struct recall *recall,
   return NULL;
 }
 
-/* With its NUL; what is behind it. */
+/* Copies a string with its NUL; returns the byte after it. */
 static char *put_string(char *at, const char *string) {
   size_t length = strlen(string) + 1;
   memcpy(at, string, length);
   return at + length;
 }
 
-/* Keeps all that is known now; without memory for it nothing. */
+/* Keeps all known shapes; without memory, none. */
 static void keep_lines(struct netc *netc, uint64_t *const *hashes) {
   const struct load *load = netc->load;
   size_t units = load->units.count, lines = 0, chars = 1;
@@ -137,7 +137,7 @@ static void keep_lines(struct netc *netc, uint64_t *const *hashes) {
   r->lines = (struct recalled_line *)(r->units + units);
   r->chars = (char *)(r->lines + lines);
   struct recalled_line *line = r->lines;
-  char *at = r->chars + 1; /* 0 stands for none */
+  char *at = r->chars + 1; /* 0 means unknown */
   for (size_t i = 0; i < units; i++) {
     const struct unit_hints *hints = &load->hints[i];
     struct slice path = load->units.at[i].path;

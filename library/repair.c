@@ -1,31 +1,30 @@
 /*
- * Repairs: a text that the grammar refuses is read once more with something in
- * it that may be missing, for the layers of a partial model alone. What is
- * put in says as little as can be: a bracket, a sign, a word that begins a
- * statement, or a name of which nothing is known. Messages are of the text
- * itself; places in the repaired one are those of what was written.
+ * Repairs: inserts text that may be missing into a source with syntax errors,
+ * only for the layers of a partial model. Insertions are minimal: a bracket, a
+ * sign, a keyword of a statement, or an unknown name. Messages are for the
+ * original text, and places are mapped back to it.
  */
 #include "library/repair.h"
 
 #include "parser/parse.h"
 
 enum {
-  ROUNDS = 3,           /* things that may be missing */
-  TRIAL_BYTES = 1 << 21 /* that are parsed for all of them */
+  ROUNDS = 3,           /* insertions */
+  TRIAL_BYTES = 1 << 21 /* bytes to parse in all trials */
 };
 
-/* A name of which nothing is known. */
+/* A name without a definition. */
 #define SOMETHING "unknown__ "
 
-/* One text, while it is being repaired. */
+/* A source during its repair. */
 struct repairer {
   struct load *load;
   struct slice text;
-  size_t at, start; /* where the error is, and its statement begins */
+  size_t at, start; /* place of the error, start of its statement */
   VEC(uint32_t)
-  right;          /* before it: where statements begin, outside of braces */
+  right;          /* before it: starts of statements outside of braces */
   size_t bytes;   /* parsed so far */
-  int64_t errors; /* of the grammar */
+  int64_t errors; /* syntax errors */
   struct insertion best;
   int64_t best_errors;
 };
@@ -37,7 +36,7 @@ static struct slice put_insertion(struct arena *arena, struct slice text,
   return mend_put(arena, text, 0, &offer, 1);
 }
 
-/* A text that is parsed by itself. */
+/* A source that is parsed by itself. */
 struct alone {
   struct sources sources;
   struct diags diags;
@@ -52,7 +51,7 @@ static void open_alone(struct repairer *r, struct arena *arena,
   r->bytes += text.length;
 }
 
-/* Whether nothing but a label stands before it on its line. */
+/* True if only a label precedes `begin` on its line. */
 static bool begins_line(struct slice text, size_t line, size_t begin) {
   for (size_t i = line; i < begin; i++)
     if (!is_word_byte(text.at[i]) && !strchr(" \t:[]", text.at[i]))
@@ -61,9 +60,9 @@ static bool begins_line(struct slice text, size_t line, size_t begin) {
 }
 
 /*
- * The errors of the text, and where the first one is. What is before it was
- * read: where a statement begins there, outside of braces, the grammar knows
- * no more than at the beginning of a text.
+ * Counts the syntax errors and finds the first one. Also finds the starts of
+ * statements outside of braces before it: parsing may begin there as at the
+ * start of a text.
  */
 static void find_errors(struct repairer *r, struct arena *arena) {
   struct alone *alone = ARENA_NEW(arena, struct alone);
@@ -88,7 +87,7 @@ static void find_errors(struct repairer *r, struct arena *arena) {
   }
 }
 
-/* Where a text is read from that has something new at `at`: a line before the
+/* Start for parsing a text with an insertion at `at`: a line before the
  * statement there, or the beginning. */
 static size_t read_from(const struct repairer *r, size_t at) {
   size_t from = 0;
@@ -97,7 +96,7 @@ static size_t read_from(const struct repairer *r, size_t at) {
   return from;
 }
 
-/* The errors of a text, if they are fewer than `most`; else that. */
+/* Number of errors of a text, at most `most`. */
 static int64_t count_errors(struct repairer *r, struct arena *arena,
                             struct slice text, int64_t most) {
   struct alone *alone = ARENA_NEW(arena, struct alone);
@@ -107,7 +106,8 @@ static int64_t count_errors(struct repairer *r, struct arena *arena,
   return alone->diags.errors;
 }
 
-/* Whether nothing is left to try; keeps what mends most. */
+/* Tries an insertion and keeps it if it is the best. True if none is left to
+ * try. */
 static bool try(struct repairer *r, size_t at, const char *text) {
   struct arena arena;
   struct insertion insertion = {at, slice_of(text)};
@@ -126,10 +126,10 @@ static bool try(struct repairer *r, size_t at, const char *text) {
   return r->best_errors == 0;
 }
 
-/* Braces, by how far lines are indented */
+/* Braces, by indentation */
 
 struct line {
-  size_t begin, code, end; /* `code`: its first byte that is no blank */
+  size_t begin, code, end; /* `code`: first byte after the blanks */
 };
 
 static struct line line_at(struct slice text, size_t begin) {
@@ -139,7 +139,7 @@ static struct line line_at(struct slice text, size_t begin) {
   return line;
 }
 
-/* Without its comment and the blanks before it. */
+/* End of the line without comment and trailing blanks. */
 static size_t code_end(struct slice text, const struct line *line) {
   size_t end = line->code;
   bool quoted = false;
@@ -151,8 +151,9 @@ static size_t code_end(struct slice text, const struct line *line) {
 }
 
 /*
- * Where a closing brace is missing: before a line that is not deeper than the
- * one that has the opening brace, or that closes one of lines before that.
+ * Finds the place for a missing closing brace: before a line that is not
+ * indented more than the line with the opening brace, or that closes an earlier
+ * one.
  */
 static bool find_open(struct slice text, size_t *at) {
   size_t indents[LIMIT_DEPTH];
@@ -192,7 +193,7 @@ static void try_closing(struct repairer *r) {
   try(r, at, "\n}\n");
 }
 
-/* What may be missing */
+/* Other missing text */
 
 static bool has_word(struct slice text, const char *word) {
   size_t length = strlen(word);
@@ -224,7 +225,7 @@ static void try_statement(struct repairer *r) {
   try(r, r->start, "fork ");
 }
 
-/* The end of what stands before the error, on an earlier line. */
+/* The end of the code before the error, on an earlier line. */
 static size_t end_before(const struct repairer *r) {
   size_t begin = slice_line_begin(r->text, r->at);
   while (begin > 0) {
@@ -255,8 +256,8 @@ static void try_sign(struct repairer *r) {
   while (before > 0 && scan_is_blank(r->text.at[before - 1]))
     before--;
   if (r->text.at[r->at < r->text.length ? r->at : 0] == 'x')
-    try(r, r->at + 1, " " SOMETHING); /* no name: a size is missing */
-  if (r->at == r->start) {            /* brackets go on in the next line */
+    try(r, r->at + 1, " " SOMETHING); /* a size after x */
+  if (r->at == r->start) {            /* brackets span lines */
     try(r, end_before(r), ")");
     try(r, end_before(r), "]");
   }
@@ -268,7 +269,7 @@ static void try_sign(struct repairer *r) {
     try(r, before, signs[i]);
 }
 
-/* A line that deeper ones follow, and that opens nothing. */
+/* Tries `{` after a line that opens nothing, but is followed by deeper ones. */
 static void try_opening(struct repairer *r) {
   struct slice text = r->text;
   struct line line = line_at(text, 0);
@@ -276,7 +277,7 @@ static void try_opening(struct repairer *r) {
     struct line next = line_at(text, line.end + 1);
     size_t end = code_end(text, &line);
     if (next.code == next.end && next.end < text.length) {
-      line.end = next.end; /* empty: the one after it counts */
+      line.end = next.end; /* skips empty lines */
       continue;
     }
     if (next.code - next.begin > line.code - line.begin && end > line.code &&

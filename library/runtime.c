@@ -1,4 +1,4 @@
-/* A prediction as the runtime wants it, made when it is first asked for. */
+/* The runtime's tables for inference, made on demand. */
 #include "codegen/c/identifier.h"
 #include "codegen/c/tables.h"
 #include "library/context.h"

@@ -1,6 +1,6 @@
 /*
- * Sight: which names are seen where, and what a word stands for. A name is
- * seen after its definition, inside the same braces.
+ * Scopes for names.c. A name is visible after its definition, inside the same
+ * braces.
  */
 #include "library/sight.h"
 
@@ -9,7 +9,7 @@
 void sight_add_role(struct name_walk *w, struct span span,
                     struct word_role role) {
   role.span = repair_written(w->load, span);
-  if (role.span.end > role.span.begin) /* else it was not written */
+  if (role.span.end > role.span.begin) /* otherwise it is in a repair */
     *VEC_PUSH(w->arena, &w->names->roles) = role;
 }
 
@@ -90,7 +90,8 @@ void sight_leave(struct name_walk *w) {
   w->sight = w->sight->outer;
 }
 
-/* `skip[i]:` is one name in its def or file, however often it is defined. */
+/* `skip[i]:` is a single name in its def or file, however often it is
+ * defined. */
 void sight_define_label(struct name_walk *w, const struct stmt *stmt) {
   const struct stmt_ends *ends = stmt->ends;
   struct sight *sight = w->sight;
@@ -107,7 +108,7 @@ void sight_define_label(struct name_walk *w, const struct stmt *stmt) {
     sight_define(w, sight, NETC_NAME_LABEL, ends->label, span, stmt);
 }
 
-/* Labels of the whole net by their names, plus 1; -1: one of several. */
+/* Labels of the net by name: index + 1; -1: ambiguous. */
 static struct map find_labels(const struct name_walk *w) {
   struct map labels = {0};
   for (size_t i = 0; i < w->names->all.count; i++) {
@@ -120,7 +121,7 @@ static struct map find_labels(const struct name_walk *w) {
   return labels;
 }
 
-/* Defined after it, or the name that a layer has in the whole net. */
+/* Resolves names that are defined after their use, and layers' full names. */
 void sight_use_late(struct name_walk *w) {
   struct map labels = find_labels(w);
   for (size_t i = 0; i < w->late.count; i++) {

@@ -1,18 +1,18 @@
-/* Which names are seen where, while names.c walks over a syntax tree. */
+/* Scopes, while names.c walks a syntax tree. */
 #ifndef NETC_LIBRARY_SIGHT_H
 #define NETC_LIBRARY_SIGHT_H
 
 #include "library/names.h"
 
-/* Names that are defined inside of the same braces. */
+/* Names defined inside the same braces. */
 struct sight {
   struct sight *outer;
-  bool home;        /* of a def or file: labels with an index belong to it */
-  uint32_t end;     /* of its braces */
-  struct map names; /* the last one of each, plus 1 */
+  bool home;        /* scope of a def or file; owns labels with an index */
+  uint32_t end;     /* end of its braces */
+  struct map names; /* the last of each name, index + 1 */
 };
 
-/* Of a def: a name that is defined after it, before it is called. */
+/* A name used in a def that may be defined before the call. */
 struct late_word {
   struct sight *sight;
   struct slice name;
@@ -25,20 +25,20 @@ struct name_walk {
   struct arena *arena;
   struct source_names *names;
   struct sight *sight;
-  uint32_t moved; /* of the arguments that are being read */
-  bool *used;     /* by number of the unit: taken in already */
+  uint32_t moved; /* shift of the current arguments */
+  bool *used;     /* by unit: names already added */
   VEC(struct late_word) late;
 };
 
-/* Braces that end there; those around them again. */
+/* Opens a scope that ends at `end`; returns to the outer one. */
 struct sight *sight_enter(struct name_walk *w, uint32_t end);
 void sight_leave(struct name_walk *w);
 
-/* What the word at `span` stands for, if it was written. */
+/* Records the role of the word at `span` unless it is in a repair. */
 void sight_add_role(struct name_walk *w, struct span span,
                     struct word_role role);
 
-/* A name in one sight, or in that and those around it; -1: there is none. */
+/* Index of a name in one scope, or in it and the outer ones; -1: none. */
 int64_t sight_find_in(const struct sight *sight, struct slice name);
 int64_t sight_find(const struct sight *sight, struct slice name);
 
@@ -46,13 +46,13 @@ void sight_define(struct name_walk *w, struct sight *sight,
                   enum netc_name_kind kind, struct slice name, struct span span,
                   const struct stmt *stmt);
 void sight_define_label(struct name_walk *w, const struct stmt *stmt);
-/* The same for a name of another file, which has that number. */
+/* Adds a name of another file, by its index. */
 void sight_take_in(struct name_walk *w, struct sight *sight, int64_t index);
 
 void sight_add_use(struct name_walk *w, int64_t index, struct span span);
-/* Whether the word is a name that is known here. */
+/* Records a use and returns true if the name is visible here. */
 bool sight_use(struct name_walk *w, struct slice name, struct span span);
-/* Names that are defined after they are used, once all are known. */
+/* Resolves names that are defined after their use. */
 void sight_use_late(struct name_walk *w);
 
 #endif

@@ -1,21 +1,21 @@
-/* Trials: a source with edits in it is parsed and carried out once more. */
+/* Trials: parses and expands a source with edits. */
 #include "library/mend.h"
 #include "parser/parse.h"
 #include "sema/expand.h"
 
 enum {
-  TRIALS = 120,          /* of a load, at most */
-  TRIAL_BYTES = 4 << 20, /* that these parse, all together */
-  TRIAL_NODES = 20000,   /* of one of them */
-  TRIAL_STEPS = 200000,  /* likewise */
-  TRIAL_ERRORS = 400     /* likewise */
+  TRIALS = 120,          /* limit for a load */
+  TRIAL_BYTES = 4 << 20, /* bytes to parse in all trials */
+  TRIAL_NODES = 20000,   /* for each trial */
+  TRIAL_STEPS = 200000,  /* for each trial */
+  TRIAL_ERRORS = 400     /* for each trial */
 };
 
 static struct mend_trial *trial_of(void *user) {
   return user;
 }
 
-/* A file that is used is not read again, but the mended one is another. */
+/* Used files are not read again; the source being mended is replaced. */
 static int trial_use(void *user, struct slice path, struct span named,
                      const struct block **program, struct slice *reason) {
   struct mend_trial *t = trial_of(user);
@@ -24,7 +24,7 @@ static int trial_use(void *user, struct slice path, struct span named,
     named.begin = named.end = t->m->base;
   static const struct block nothing = {0};
   int source = loader.load(loader.user, path, named, program, reason);
-  if (source < 0) { /* it is not read for a trial */
+  if (source < 0) { /* not read in a trial */
     *program = &nothing;
     return (int)t->sources.all.count;
   }

@@ -1,4 +1,4 @@
-/* Where `use` finds texts: files, or what the caller's callback gives. */
+/* Finds the sources of `use`: files, or texts from the caller's callback. */
 #include <errno.h>
 
 #include "library/context.h"
@@ -28,7 +28,7 @@ static void append(void *user) {
   g->bytes.at[g->bytes.count] = '\0';
 }
 
-/* Running out of memory must not jump over the caller's own function. */
+/* Catches out of memory, as it must not unwind the caller's function. */
 static bool gather(void *user, const char *bytes, size_t length) {
   struct gathering *g = user;
   struct piece piece = {g, bytes, length};
@@ -69,9 +69,9 @@ static bool is_dot(struct slice part) {
 }
 
 /*
- * Without `.` and doubled slashes, so that a file has one name. `..` stays:
- * after a link it leads elsewhere than the text says. Where there are no
- * files, there are no links, and it goes.
+ * Removes `.` and doubled slashes, so that a file has one name. `..` is kept
+ * for files, because after a link it leads elsewhere. Without files there are
+ * no links, and it is resolved.
  */
 static struct slice normal(struct arena *arena, struct slice path, bool files) {
   struct text out = text_new(arena);
@@ -86,7 +86,7 @@ static struct slice normal(struct arena *arena, struct slice path, bool files) {
     i = end;
     if (is_dot(part))
       continue;
-    size_t last = out.length; /* where the part before this one begins */
+    size_t last = out.length; /* start of the part before this one */
     while (last > 0 && out.at[last - 1] != '/')
       last--;
     struct slice before = {out.length ? out.at + last : "", out.length - last};
@@ -102,7 +102,7 @@ static struct slice normal(struct arena *arena, struct slice path, bool files) {
   return context_keep(arena, text_slice(&out));
 }
 
-/* lib/x.net beside a/b.net is a/lib/x.net. */
+/* Path relative to a file: lib/x.net beside a/b.net is a/lib/x.net. */
 static struct slice beside(struct netc *netc, struct slice folder,
                            struct slice path, bool is_file) {
   struct arena *arena = &netc->load->arena;
@@ -120,7 +120,7 @@ static struct slice beside(struct netc *netc, struct slice folder,
   return normal(arena, text_slice(&joined), !netc->read);
 }
 
-/* Confining: a page has no files of others to keep apart. */
+/* Confinement: the playground has no files to protect. */
 
 #ifdef NETC_NO_FILES
 static bool is_confined(struct netc *netc, struct slice path) {
@@ -129,16 +129,16 @@ static bool is_confined(struct netc *netc, struct slice path) {
   return true;
 }
 #else
-/* `inside` the folder, or the folder itself. */
+/* True if `inside` is in the folder or the folder itself. */
 static bool is_within(struct slice inside, struct slice folder) {
   while (folder.length && folder.at[folder.length - 1] == '/')
-    folder.length--; /* of "/", too */
+    folder.length--; /* including "/" */
   return inside.length >= folder.length &&
          memcmp(inside.at, folder.at, folder.length) == 0 &&
          (inside.length == folder.length || inside.at[folder.length] == '/');
 }
 
-/* Without files a relative path is below "" unless it climbs out of it. */
+/* Without files, a relative path is below "" unless it leaves it by `..`. */
 static bool is_within_names(struct slice inside, struct slice folder) {
   static const char up[] = "..";
   bool climbs = inside.length >= 2 && memcmp(inside.at, up, 2) == 0 &&
@@ -148,7 +148,8 @@ static bool is_within_names(struct slice inside, struct slice folder) {
   return is_within(inside, folder);
 }
 
-/* Links followed; "" is the current folder, which a callback has not. */
+/* Resolves links. "" is the current folder, which does not exist for a
+ * callback. */
 static bool is_in_folder(struct netc *netc, struct slice real,
                          struct slice folder) {
   struct arena *arena = &netc->load->arena;
@@ -183,8 +184,8 @@ static bool is_allowed(struct netc *netc, struct slice real) {
 }
 
 /*
- * Opens nothing. Of a file that is not there, it is the folder that counts, so
- * that nobody learns which files there are outside.
+ * Opens no file. For a missing file the folder is checked, so that nobody can
+ * learn which files exist outside.
  */
 static bool is_confined(struct netc *netc, struct slice path) {
   struct arena *arena = &netc->load->arena;
@@ -212,14 +213,15 @@ static const struct unit *find_unit(const struct load *load, struct slice path,
   return NULL;
 }
 
-/* Where it is quoted, it is a source by its name: not by that of a link. */
+/* To be quoted, a file's real name must end in .net; a link's name is not
+ * enough. */
 static bool is_named_as_source(struct netc *netc, struct slice path) {
   struct slice real = path;
   return (netc->read || file_real(&netc->load->arena, path.at, &real)) &&
          slice_ends(real, ".net");
 }
 
-/* One place where the text may be; 1: found, 0: not there, -1: unreadable. */
+/* Tries a path. 1: found, 0: absent, -1: unreadable. */
 static int try_path(struct netc *netc, struct slice path, struct span named,
                     const struct unit **unit, struct slice *reason) {
   struct load *load = netc->load;

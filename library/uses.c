@@ -1,7 +1,7 @@
-/* Uses: whether what was chosen is used for what an output answers. */
+/* Uses: checks that the given settings affect an output. */
 #include "library/uses.h"
 
-/* Subjects as bits. */
+/* Subjects, as bits. */
 enum {
 #define SUBJECT(constant, settings) constant##_PLACE,
 #include "library/uses.def"
@@ -18,11 +18,11 @@ static const char *const subjects[SUBJECT_COUNT] = {
 #include "library/uses.def"
 };
 
-/* By question: with --predict the second one. */
+/* By question: training, then --predict. */
 static const struct use {
-  const char *output; /* "bars.*": all that begin with "bars." */
+  const char *output; /* "bars.*": all with the prefix "bars." */
   unsigned shows[2], refuses[2];
-  unsigned judges; /* also refused if a device is to hold a training step */
+  unsigned judges; /* also refused with a device for a training step */
 } uses[] = {
 #define USES(output, shows, refuses, judges, predicts, asks) \
   {output, {shows, predicts}, {refuses, asks}, judges},
@@ -48,7 +48,7 @@ static const struct need {
 #include "library/uses.def"
 };
 
-/* The next of words that are separated by blanks; of no length at the end. */
+/* The next word of a list separated by blanks; empty at the end. */
 static struct slice next_word(const char **at) {
   *at += strspn(*at, " ");
   struct slice word = {*at, strcspn(*at, " ")};
@@ -77,7 +77,7 @@ static const struct use *use_of(const char *output) {
   return NULL;
 }
 
-/* Whether a setting has another value than when nothing is said. */
+/* True if a setting differs from its default. */
 static bool differs(const struct arg_spec *specs, struct slice name,
                     const void *section, const void *usual) {
   while (specs->name && !slice_is(name, specs->name))
@@ -124,7 +124,7 @@ static bool is_given(const struct netc *netc, struct slice setting) {
   return is_chosen(&netc->load->settings, setting);
 }
 
-/* What it lacks of `needs`, or NULL. */
+/* The row of `needs` without any of its partners, or NULL. */
 static const struct need *lacks(const struct netc *netc, struct slice setting,
                                 bool predict) {
   for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
@@ -139,7 +139,7 @@ static const struct need *lacks(const struct netc *netc, struct slice setting,
   return NULL;
 }
 
-/* Two words for one thing: the command line has one of them. */
+/* Refuses two words for the same thing on the command line. */
 static bool excludes(struct call *call, const struct use *use) {
   static const struct {
     const char *setting, *other, *help;
@@ -157,7 +157,7 @@ static bool excludes(struct call *call, const struct use *use) {
   return true;
 }
 
-/* Hours and money follow from a predicted time alone. */
+/* Hours and cost need a predicted time. */
 static bool costs(struct call *call, const char *output, bool predict) {
   struct netc *netc = call->netc;
   const struct train_settings *train = &netc->load->settings.train;

@@ -1,10 +1,11 @@
-/* Uses: whether what was chosen is used for what an output answers. */
+/* Uses: checks that the given settings affect an output. */
 #ifndef NETC_LIBRARY_USES_H
 #define NETC_LIBRARY_USES_H
 
 #include "library/context.h"
 
-/* False, and said, if a setting is not, and would have to be: uses.def. */
+/* False, with a message, if a setting would have to be used but is not:
+ * uses.def. */
 bool uses_all(struct call *call, const char *output, bool predict);
 
 #endif

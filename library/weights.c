@@ -1,4 +1,4 @@
-/* Weights: as files have them, and as a prediction reads them. */
+/* Weights in files, and in the block that inference reads. */
 #include <string.h>
 
 #include "layers/param.h"
@@ -11,8 +11,8 @@
 
 struct weights {
   VEC(struct netc_weight) files;
-  VEC(const char *) own_names; /* of files, in their layers: weight */
-  VEC(const char *) torch;     /* of files, once somebody has asked */
+  VEC(const char *) own_names; /* names in files, inside their layers: weight */
+  VEC(const char *) torch;     /* names in files, on demand */
   VEC(struct netc_tensor) tensors;
   int64_t *tensor_of; /* by parameter of the model */
 };
@@ -30,8 +30,8 @@ struct collecting {
   struct params params;
   const struct shape **in; /* room for a layer's inputs */
   struct file_maps maps;
-  const struct program *program; /* of 8 bits, else NULL */
-  /* Of the parameters of a layer: the tensor and the file's, from 1. */
+  const struct program *program; /* in 8 bits, or NULL */
+  /* By parameter of a layer: indices + 1 of its tensor and file. */
   VEC(struct found) found;
 };
 
@@ -61,13 +61,13 @@ static const char *file_name(struct collecting *c, size_t index,
                              const char *name) {
   struct text text = text_new(c->arena);
   for (const char *at = load_layer_name(c->load, index); *at; at++)
-    if (*at != ']') /* skip[3], a ModuleList's, is skip.3 */
+    if (*at != ']') /* skip[3] is skip.3, as in a ModuleList */
       text_putc(&text, *at == '[' ? '.' : *at);
   text_printf(&text, ".%s", name);
   return context_keep(c->arena, text_slice(&text)).at;
 }
 
-/* The file's tensor of a parameter: it may be there for another part of it. */
+/* The file's tensor of a parameter, which another part of it may share. */
 static size_t add_file(struct collecting *c, size_t index,
                        const struct param *param,
                        const struct param_view *view) {
@@ -102,7 +102,7 @@ static double eps_of(const struct node *node) {
   return 0;
 }
 
-/* Of what has `wide` values of biases before it. */
+/* Byte offset of a tensor with `wide` bias values before it. */
 static int64_t byte_offset(const struct collecting *c, int64_t at, int64_t wide,
                            bool bias) {
   if (at < 0)
@@ -112,7 +112,7 @@ static int64_t byte_offset(const struct collecting *c, int64_t at, int64_t wide,
   return bias ? wide * 4 : c->program->narrow + at - wide;
 }
 
-/* Those of fewer bits than the other values. */
+/* Sets offset, type and scales of a tensor with fewer bits. */
 static void make_narrow(const struct collecting *c, size_t stored,
                         struct netc_tensor *tensor) {
   const struct infer_settings *infer = &c->load->settings.infer;
@@ -142,7 +142,7 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
   view_param(c, index, param, &view);
   size_t file = add_file(c, index, param, &view);
   if (node->train_only)
-    return; /* a prediction does not read it */
+    return; /* inference does not read it */
   c->found.at[number] = (struct found){c->weights->tensors.count + 1, file + 1};
   c->weights->tensor_of[stored] = (int64_t)c->weights->tensors.count;
   *VEC_PUSH(c->arena, &c->weights->tensors) = (struct netc_tensor){
@@ -164,7 +164,8 @@ static void add_tensor(struct collecting *c, size_t index, size_t number) {
               &c->weights->tensors.at[c->weights->tensors.count - 1]);
 }
 
-/* Of what a tensor is computed: all of them are there by now. */
+/* Sets the tensors from which a weight is computed; all of them exist by
+ * now. */
 static void add_parts(struct collecting *c, size_t number) {
   static const enum netc_computed ways[] = {
       [WEIGHTS_PLAIN] = NETC_AS_STORED,
@@ -266,7 +267,7 @@ int64_t load_made_bias(struct call *call, int64_t layer) {
   return -1;
 }
 
-/* layer1.0.bn1 of layer1.0.bn1.weight; nothing if it does not end so. */
+/* layer1.0.bn1 for layer1.0.bn1.weight; nothing without that ending. */
 static struct slice module_of(struct slice tensor, const char *own) {
   size_t length = strlen(own) + 1;
   if (tensor.length <= length || !slice_ends(tensor, own) ||
@@ -275,8 +276,8 @@ static struct slice module_of(struct slice tensor, const char *own) {
   return slice_less(tensor, length);
 }
 
-/* The same of layer1.attn.qkv.weight, as most programs call what
- * nn.MultiheadAttention calls in_proj_weight. */
+/* The same for layer1.attn.qkv.weight: most programs use this name for
+ * nn.MultiheadAttention's in_proj_weight. */
 static struct slice module_of_qkv(struct slice tensor, const char *own) {
   static const char *const names[][2] = {{"in_proj_weight", "qkv.weight"},
                                          {"in_proj_bias", "qkv.bias"},
@@ -288,7 +289,7 @@ static struct slice module_of_qkv(struct slice tensor, const char *own) {
   return (struct slice){NULL, 0};
 }
 
-/* The only tensor of a layer may be a parameter of the module around it. */
+/* The only tensor of a layer may be a parameter of the enclosing module. */
 static bool may_be_alone(const struct weights *w, size_t index) {
   int64_t layer = w->files.at[index].layer;
   bool after = index > 0 && w->files.at[index - 1].layer == layer;
