@@ -1,7 +1,6 @@
 /*
- * A table of buffers: comma-separated values with a header, the exchange
- * format of MiniMalloc. Columns may come in any order; those that mean nothing
- * here are kept as they are.
+ * A table of buffers: comma-separated values with a header, the exchange format
+ * of MiniMalloc. Columns may have any order; unknown ones are kept.
  */
 #include "driver/buffers.h"
 
@@ -26,7 +25,7 @@ struct reader {
   struct slice line;
   int number; /* of the line */
   int errors;
-  int place[COLUMNS]; /* which field; -1: the table has none */
+  int place[COLUMNS]; /* index of its field; -1: no such column */
   int width;          /* fields of the header */
   VEC(struct slice) fields;
 };
@@ -57,7 +56,7 @@ static struct slice trimmed(struct slice s) {
   return s;
 }
 
-/* A number of 63 bits; else what is wrong with it. */
+/* Parses a number of 63 bits; NULL, or the error. */
 static const char *table_number(struct slice text, int64_t *value) {
   bool negative = text.length > 1 && *text.at == '-';
   int64_t sum = 0;
@@ -76,7 +75,7 @@ static const char *table_number(struct slice text, int64_t *value) {
   return NULL;
 }
 
-/* Text that people write; what else there is, is not a table. */
+/* Reports bytes that are not text. */
 static bool is_text(struct reader *r) {
   for (size_t i = 0, length; i < r->line.length; i += length) {
     const char *at = r->line.at + i;
@@ -88,7 +87,8 @@ static bool is_text(struct reader *r) {
   return true;
 }
 
-/* A field in quotes may hold commas; a quote in it is doubled. */
+/* Splits a line. A field in quotes may contain commas; a quote in it is
+ * doubled. */
 static bool split(struct reader *r) {
   const char *at = r->line.at, *end = at + r->line.length;
   r->fields.count = 0;
@@ -106,7 +106,7 @@ static bool split(struct reader *r) {
   }
 }
 
-/* The line without the column `offset`, which is written anew. */
+/* The line without the column `offset`, which is written later. */
 static struct slice kept(struct reader *r) {
   if (r->place[OFFSET] < 0)
     return r->line;
@@ -189,7 +189,7 @@ static bool read_row(struct reader *r) {
   return true;
 }
 
-/* The next line without its end; false: there is none. */
+/* Reads the next line without its end; false after the last. */
 static bool next_line(struct reader *r, struct slice *rest) {
   if (rest->length == 0)
     return false;
@@ -209,7 +209,7 @@ bool table_read(struct arena *arena, const char *name, struct slice text,
   bool headed = false;
   *table = (struct table){0};
   if (text.length >= 3 && memcmp(text.at, "\xEF\xBB\xBF", 3) == 0) {
-    text.at += 3; /* some spreadsheets begin with a mark */
+    text.at += 3; /* a byte order mark of some spreadsheets */
     text.length -= 3;
   }
   while (r.errors < LIMIT_ERRORS && next_line(&r, &text)) {

@@ -1,4 +1,4 @@
-/* A table of buffers, id,lower,upper,size: read, and written with offsets. */
+/* A table of buffers: read as id,lower,upper,size and written with offsets. */
 #ifndef NETC_DRIVER_BUFFERS_H
 #define NETC_DRIVER_BUFFERS_H
 
@@ -10,18 +10,18 @@
 
 struct table {
   struct slice header;                  /* without a column `offset` */
-  VEC(struct slice) rows;               /* the same */
+  VEC(struct slice) rows;               /* without a column `offset` */
   VEC(struct netc_plan_buffer) buffers; /* by row */
 };
 
 /*
- * Reads a table; false if it has errors, which were written to standard error
- * as FILE:LINE:COLUMN: error: ...
+ * Reads a table. False after errors, which are written to standard error as
+ * FILE:LINE:COLUMN: error: ...
  */
 bool table_read(struct arena *arena, const char *name, struct slice text,
                 struct table *table);
 
-/* The rows as they were read, each with its offset as the last column. */
+/* Writes the rows with the offset as the last column. */
 void table_write(const struct table *table, FILE *file);
 
 #endif

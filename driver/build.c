@@ -1,4 +1,4 @@
-/* The main command: compiles a net and writes what was asked for. */
+/* The main command: compiles a net and writes the outputs. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 #include "driver/table.h"
 #include "driver/terminal.h"
 
-/* Kinds of output: the library's, and pictures of its "dot" */
+/* Kinds of output: the library's, and pictures of them */
 
-/* What was meant by a name in any case; NULL: there is no such kind. */
+/* The kind with that name in any case, or NULL. */
 static const char *find_kind(const char *name, enum netc_purpose purpose) {
   struct netc_output_kind kind = {.size = sizeof kind};
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
@@ -45,8 +45,8 @@ static bool is_kind(const char *name, enum netc_purpose purpose) {
   return find_kind(name, purpose) != NULL;
 }
 
-/* The longest suffix that is a kind: x.timeline.svg; else what follows the
-   last dot. */
+/* The longest suffix that is a kind: x.timeline.svg. Otherwise the last
+ * suffix. */
 static const char *kind_of(const struct wanted *wanted) {
   const char *slash = strrchr(wanted->path, '/');
   const char *dot = strchr(slash ? slash : wanted->path, '.');
@@ -101,7 +101,7 @@ static int unknown_kind(const struct wanted *wanted) {
       wanted->kind[0] ? "--emit" : wanted->path, kind_of(wanted), kinds);
 }
 
-/* "svg, pdf, tex and png": the kinds whose names begin with "timeline.". */
+/* "svg, pdf, tex and png": the formats of a chart "timeline.". */
 static void list_forms(char *to, size_t room, const char *chart) {
   struct netc_output_kind kind = {.size = sizeof kind};
   size_t used = 0, length = strlen(chart);
@@ -114,7 +114,7 @@ static void list_forms(char *to, size_t room, const char *chart) {
     snprintf(to + used - 2, room - used + 2, " and png");
 }
 
-/* x.timeline.html would be the page, which nobody means by that name. */
+/* Refuses x.timeline.html, which would be the whole page. */
 static int refuse_chart(const struct wanted *wanted) {
   char chart[64], forms[128];
   const char *kind = kind_of(wanted);
@@ -161,7 +161,7 @@ static bool writes_files(const struct net_options *o) {
   return false;
 }
 
-/* Kinds are checked before the source is read: a slip costs no time. */
+/* Checks kinds before the source is read, to report mistakes early. */
 static int check_kinds(struct net_options *o) {
   char kinds[512];
   for (size_t i = 0; i < o->wanted_count; i++)
@@ -201,7 +201,7 @@ static int check_kinds(struct net_options *o) {
 
 /* Writing */
 
-/* A file, and why it could not be written. */
+/* A file, and the error of the first failed write. */
 struct file_writing {
   FILE *file;
   int error;
@@ -220,7 +220,7 @@ static bool write_sink(void *user, const char *bytes, size_t length) {
 static int write_picture(struct netc *netc, struct net_options *o,
                          const char *kind, FILE *file) {
   struct bytes dot = {0};
-  char drawing[32]; /* "timeline.png" is made of "timeline.drawing" */
+  char drawing[32]; /* "timeline.png" is drawn from "timeline.drawing" */
   snprintf(drawing, sizeof drawing, "%.*sdrawing",
            (int)(strlen(kind) - strlen("png")), kind);
   enum netc_status status =
@@ -247,7 +247,7 @@ static bool names_input(const struct net_options *o) {
   return false;
 }
 
-/* A source that says all of the net: sizes that are given are not in it. */
+/* True if the source describes the whole net, without sizes from options. */
 static bool keeps_source(const struct net_options *o) {
   bool whole = !o->no_source;
   for (size_t i = 0; i < o->given_count; i++)
@@ -268,7 +268,7 @@ static int write_emitted(struct netc *netc, struct net_options *o,
   enum netc_status status = netc_emit(netc, kind, look, write_sink, &writing);
   if (writing.error)
     return output_failed(path, writing.error);
-  if (status == NETC_ERROR) /* of this output: the net itself has none */
+  if (status == NETC_ERROR) /* the output is refused; the net has no error */
     return complain(EXIT_SOURCE, "%s: %s", o->files.at[0], netc_message(netc));
   return exit_status_of(netc, status);
 }
@@ -285,7 +285,7 @@ static int write_live(struct netc *netc, struct net_options *o, FILE *file) {
   return result;
 }
 
-/* x.py, whose tensors are called as in a file of weights. */
+/* Writes x.py with the names of tensors in a file of weights. */
 static int write_named(struct netc *netc, struct net_options *o,
                        const char *path, FILE *file) {
   struct netc_options look = o->look;
@@ -327,15 +327,15 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
   return write_emitted(netc, o, kind, path, file, &look);
 }
 
-/* Outputs on their way: all are complete before the first takes its place. */
+/* Open outputs. All are complete before the first is put in place. */
 struct outputs {
-  struct output_file open[MOST_OUTPUTS + 1]; /* and the dependencies */
+  struct output_file open[MOST_OUTPUTS + 1]; /* with the dependencies */
   const char *paths[MOST_OUTPUTS + 1];
   char *dependencies;
   size_t count;
 };
 
-/* No output may take the place of a source, nor of an earlier output. */
+/* No output may replace a source or an earlier output. */
 static int check_place(const struct netc *netc, const struct net_options *o,
                        const char *path, size_t earlier) {
   for (size_t i = 0; i < earlier; i++)
@@ -377,7 +377,7 @@ static int write_outputs(struct netc *netc, struct net_options *o, bool files) {
     }
   }
   for (size_t i = 0; i < out.count && status == EXIT_DONE; i++)
-    if (fflush(out.open[i].file) != 0) /* a short output waits until now */
+    if (fflush(out.open[i].file) != 0) /* short outputs are only written here */
       status = output_failed(out.paths[i], errno);
   for (size_t i = 0; i < out.count; i++) {
     if (status != EXIT_DONE)
@@ -418,7 +418,7 @@ static int check_operands(struct net_options *o) {
                   o->files.at[0], second);
 }
 
-/* Whether the verdict is said already: in a report on standard output. */
+/* True if a report on standard output already has the verdict. */
 static bool is_told(const struct net_options *o) {
   bool told = false;
   for (size_t i = 0; i < o->wanted_count; i++)
@@ -435,7 +435,7 @@ static int must_fit(struct netc *netc, struct net_options *o, int status) {
   return must_fit_check(netc, o, o->files.at[0], !is_told(o));
 }
 
-/* A file of tensors that are those of a net is that net. */
+/* A file with a known net's tensors is compiled as that net. */
 static bool is_recognised(struct net_options *o) {
   const char *path = o->files.at[0];
   if (opening_open(&o->opening, path) != EXIT_DONE)
@@ -476,7 +476,7 @@ static int build(struct netc *netc, struct net_options *o) {
   }
   if (o->wanted_count == 0)
     o->wanted[o->wanted_count++] = (struct wanted){"txt", "-"};
-  /* A net that only breaks its budget is still shown, but not kept. */
+  /* A net over its budget is shown, but no files are kept. */
   bool complete = status == EXIT_DONE;
   if (complete || netc_layer_count(netc) > 0) {
     int written = write_outputs(netc, o, complete);
@@ -485,7 +485,7 @@ static int build(struct netc *netc, struct net_options *o) {
   return must_fit(netc, o, status);
 }
 
-/* Options of this command alone. */
+/* Options of this command. */
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct net_options *o = user;

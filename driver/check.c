@@ -1,4 +1,4 @@
-/* netc check: diagnoses files, and whether they fit a device, for CI. */
+/* netc check: reports diagnostics, and whether nets fit a device, for CI. */
 #include "driver/must_fit.h"
 #include "driver/mend.h"
 
@@ -21,7 +21,7 @@ static int check_file(struct netc *netc, struct net_options *o,
     show_diagnostics(netc, o->style);
     count_warnings(netc, counts);
     status = must_fit_is_asked(netc, o);
-    if (status == EXIT_DONE) /* a device that was named is a promise */
+    if (status == EXIT_DONE) /* naming a device means that it must fit */
       status = must_fit_check(netc, o, file, true);
   }
   return status;
@@ -31,7 +31,7 @@ static int check(struct netc *netc, struct net_options *o) {
   if (net_options_single(o) != EXIT_DONE)
     return EXIT_USAGE;
   netc_mode(netc, o->look.predict ? NETC_FOR_ALL : NETC_FOR_CHECK);
-  netc_partial(netc, true); /* errors after errors, too */
+  netc_partial(netc, true); /* reports errors after errors, too */
   struct counts counts = {0, 0};
   int worst = EXIT_DONE;
   for (int i = 0; i < o->files.count; i++) {

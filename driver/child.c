@@ -1,5 +1,5 @@
 /* Other programs as child processes, and a folder for their files. */
-#define _GNU_SOURCE /* a child in another folder */
+#define _GNU_SOURCE /* for posix_spawn_file_actions_addchdir_np */
 #include "driver/child.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* A signal handler can see nothing but what is static. */
+/* Signal handlers can only reach static variables. */
 static volatile sig_atomic_t stopped_by;
 
 static void note_signal(int signal_number) {
@@ -35,12 +35,12 @@ static void watch_signals(void) {
     struct sigaction before,
         action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
     sigaction(signals[i], NULL, &before);
-    if (before.sa_handler != SIG_IGN) /* nohup */
+    if (before.sa_handler != SIG_IGN) /* ignored under nohup */
       sigaction(signals[i], &action, NULL);
   }
 }
 
-/* The child begins with signals as they are usually: netc ignores some. */
+/* Starts the child with default signals, as netc ignores some. */
 static int spawn(char *argv[], const char *folder, const char *log,
                  pid_t *pid) {
   struct executable program;
@@ -61,12 +61,12 @@ static int spawn(char *argv[], const char *folder, const char *log,
   posix_spawn_file_actions_addchdir_np(&files, folder);
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setpgroup(&attributes, 0); /* to be killed with its own */
+  posix_spawnattr_setpgroup(&attributes, 0); /* to kill it with its children */
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   char *name = argv[0];
   if (strchr(name, '/'))
-    argv[0] = program.text; /* programs look beside themselves */
+    argv[0] = program.text; /* programs look for files beside themselves */
   int reason =
       posix_spawn(pid, program.text, &files, &attributes, argv, environ);
   argv[0] = name;
@@ -105,7 +105,7 @@ enum child_end child_run(char *argv[], const char *folder, const char *log,
   return child_stopped() ? CHILD_STOPPED : CHILD_LATE;
 }
 
-/* Held files stay open: children hold them if netc is killed. */
+/* Makes a folder and keeps it open: children hold it if netc is killed. */
 static bool make_held(char *path, size_t letters) {
   enum { TRIES = 100 };
   for (int i = 0; i < TRIES; i++) {
@@ -135,7 +135,7 @@ bool child_folder_make(char *path, unsigned long room) {
     *path = '\0';
     return false;
   }
-  setenv("TMPDIR", path, 1); /* compilers have temporary files, too */
+  setenv("TMPDIR", path, 1); /* for temporary files of compilers, too */
   return true;
 }
 

@@ -1,4 +1,4 @@
-/* The commands of `netc`, and what they share. */
+/* The commands of `netc`, and functions that they share. */
 #ifndef NETC_DRIVER_COMMAND_H
 #define NETC_DRIVER_COMMAND_H
 
@@ -13,10 +13,10 @@
 
 enum exit_status {
   EXIT_DONE = 0,
-  EXIT_SOURCE = 1, /* an error or broken budget in the source, no fit */
+  EXIT_SOURCE = 1, /* an error or exceeded budget of the source, or no fit */
   EXIT_USAGE = 2,
   EXIT_IO = 3,
-  EXIT_BUG = 4, /* ours */
+  EXIT_BUG = 4, /* a bug of netc */
 };
 
 enum command {
@@ -27,7 +27,7 @@ enum command {
 };
 
 struct command_row {
-  const char *word; /* "": none is needed */
+  const char *word; /* "": the main command */
   int (*run)(int argc, char **argv);
   const char *operands, *summary;
 };
@@ -40,46 +40,47 @@ const struct command_row *command_row(enum command command);
 #undef COMMAND
 
 /*
- * Complaints on standard error, "netc: ..."; they return `status`. With
- * --diagnostics=json they are objects, docs/diagnostics.schema.json.
+ * Complaints on standard error, "netc: ..."; return `status`. With
+ * --diagnostics=json they are objects: docs/diagnostics.schema.json.
  */
 int complain(int status, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* What messages call a file that is read: "-" is "<stdin>". */
+/* Name of an input file for messages: "-" is "<stdin>". */
 const char *input_name(const char *path);
 
-/* A word of a command, in quotes where a shell would read it otherwise. */
+/* A word of a command, quoted for a shell if necessary. */
 struct shell_word {
   char text[4352];
 };
 struct shell_word shell_word(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* "PATH: error: ..." of a file; `help` has a hint on each line, or is NULL. */
+/* "PATH: error: ..." for a file. `help` has a hint on each line, or is NULL. */
 int complain_of(int status, const char *path, const char *help,
                 const char *format, ...) PRINTF_LIKE(4, 5);
 int complain_of_va(int status, const char *path, const char *help,
                    const char *format, va_list args);
 
-/* The same at a line and a column of it, 0 for none. JSON has neither. */
+/* The same for a line and column, 0 for none. JSON has neither. */
 int complain_at(int status, const char *path, size_t line, size_t column,
                 const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
 
-/* The same of a net that a device does not hold: EXIT_SOURCE. */
+/* The same for a net that does not fit a device: EXIT_SOURCE. */
 int complain_of_fit(const char *path, const char *help, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* "PATH: note: ..." and a hint or NULL; nothing where diagnostics are JSON. */
+/* "PATH: note: ..." with a hint or NULL; nothing if diagnostics are JSON. */
 void say_note(const char *path, const char *help, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* How they are written from now on. */
+/* Sets the style of complaints. */
 void complain_as(enum netc_style style);
 
-/* Part of a line for standard error: base/shown.h, no terminal obeys it. */
+/* Writes a part of a line to standard error, without control characters:
+ * base/shown.h. */
 void say_va(const char *format, va_list args);
 void say(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* The same for standard output: of a name of the command line. */
+/* The same for standard output: for names of the command line. */
 void tell(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* --help and --version of a command. */
@@ -90,27 +91,27 @@ int print_gpus(bool markdown);
 
 int print_version(void);
 
-/* Ends what went to standard output; complains if it could not be written. */
+/* Flushes standard output; complains if it could not be written. */
 int finish_stdout(void);
 
-/* The exit status for what the library returned; explains usage and I/O. */
+/* Exit status for a status of the library; explains usage and I/O errors. */
 int exit_status_of(const struct netc *netc, enum netc_status status);
 
-/* --color: where a terminal is, unless NO_COLOR is set: https://no-color.org */
+/* --color: on for terminals, unless NO_COLOR is set: https://no-color.org */
 enum colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 bool wants_colour(enum colour colour, int descriptor);
 
-/* Of diagnostics, which go to standard error. */
+/* Style of diagnostics, which go to standard error. */
 enum netc_style style_of(enum colour colour);
 
 /*
- * Prints the diagnostics of the last load on standard error: as JSON all of
- * them, as text the first LIMIT_SHOWN_ALIKE warnings of each kind.
+ * Prints the diagnostics of the last load on standard error: all of them as
+ * JSON; as text at most LIMIT_SHOWN_ALIKE warnings of each kind.
  */
 void show_diagnostics(struct netc *netc, enum netc_style style);
 
-/* Of a net of another framework: a line with the number of those, and what
- * else there is. */
+/* For a net of another framework: prints only the number of warnings about
+ * choices of its author, and all others. */
 void count_diagnostics(struct netc *netc, enum netc_style style,
                        const char *path);
 

@@ -1,4 +1,4 @@
-/* Complaints: what is wrong and has no place in a source. */
+/* Complaints: errors without a place in a source. */
 #include <string.h>
 
 #include "base/json.h"
@@ -6,8 +6,8 @@
 #include "driver/command.h"
 
 /*
- * --diagnostics=json, which the command line may say after what there is to
- * complain of: state of the program, as its descriptors are.
+ * --diagnostics=json may follow the option that is complained of, so this is
+ * state of the program, like its descriptors.
  */
 static bool as_json;
 
@@ -48,7 +48,7 @@ void say(const char *format, ...) {
   va_end(args);
 }
 
-/* A complaint; `path` and `help`, a hint on each line, may be NULL. */
+/* A complaint. `path` may be NULL; `help`, with a hint on each line, too. */
 struct complaint {
   const char *slug, *path, *help;
   size_t line, column; /* 0: none */
@@ -110,7 +110,7 @@ static void put_hints(struct json *json, const char *help) {
   json_put_close(json, ']');
 }
 
-/* As diag_render_json has it, without a place. */
+/* As diag_render_json(), without a place. */
 static void put_json(const struct complaint *c, const char *format,
                      va_list args) {
   static const char *const empty[] = {"labels", "notes", "fixits"};
@@ -165,7 +165,7 @@ int complain_at(int status, const char *path, size_t line, size_t column,
 
 void say_note(const char *path, const char *help, const char *format, ...) {
   va_list args;
-  if (as_json) /* whose objects are errors and warnings */
+  if (as_json) /* its objects are errors and warnings */
     return;
   va_start(args, format);
   say("%s: note: ", input_name(path));

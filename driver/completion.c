@@ -1,4 +1,4 @@
-/* netc completion: what a shell needs to complete commands and options. */
+/* netc completion: scripts that complete commands and options in shells. */
 #include <string.h>
 
 #include "base/slice.h"
@@ -7,13 +7,13 @@
 #include "driver/init.h"
 #include "driver/options.h"
 
-/* A word after an option, by what the option takes. */
+/* Words after an option, from the option's value */
 static void put_words(const char *words, char between) {
   for (const char *at = words; *at; at++)
     putchar(*at == ' ' || *at == '|' ? between : *at);
 }
 
-/* "a|b|c" is a choice, "KIND[=OUT]" and "N" are not. */
+/* True for "a|b|c"; false for "KIND[=OUT]" and "N". */
 static bool is_choice(const char *value) {
   return value && strchr(value, '|') && !strpbrk(value, "[=");
 }
@@ -59,7 +59,7 @@ static void put_templates(char between) {
     printf("%s%c", init_template(i), between);
 }
 
-/* All options of a command: --name, -x. */
+/* Options of a command: --name, -x. */
 static void put_options(enum command command, char between) {
   struct netc_setting setting = {.size = sizeof setting};
   struct netc_argument argument = {.size = sizeof argument};
@@ -79,7 +79,7 @@ static void put_options(enum command command, char between) {
   }
 }
 
-/* What may stand after an option, for all options that take a word. */
+/* Words that may follow an option, for each option that takes one. */
 typedef void value_fn(const char *option, const char *words);
 
 static void each_value(value_fn *put) {
@@ -107,7 +107,7 @@ static void put_bash_value(const char *option, const char *words) {
   puts("\" ;;");
 }
 
-/* What else a command takes. */
+/* Other words of a command. */
 static void put_operands(enum command command) {
   switch (command) {
   case COMMAND_LAYERS: put_layers(' '); break;
@@ -128,7 +128,7 @@ static void put_bash_commands(void) {
   }
 }
 
-/* What stands for a word of the template. */
+/* Writes the text for a word of the template. */
 static void put_bash_part(struct slice word) {
   if (slice_is(word, "values"))
     each_value(put_bash_value);
@@ -146,11 +146,11 @@ static void put_bash_part(struct slice word) {
       printf(" %s", command_row((enum command)c)->word);
 }
 
-/* driver/netc.bash.in, with what is in place of each `@word@`. */
+/* Writes driver/netc.bash.in with each `@word@` replaced. */
 static void put_bash(void) {
   for (const char *const *line = completion_bash; *line; line++) {
     const char *at = *line, *end;
-    bool whole = *at == '@'; /* its parts are lines of their own */
+    bool whole = *at == '@'; /* its text has lines of its own */
     for (const char *next;
          (next = strstr(at, "@")) && (end = strchr(next + 1, '@')) &&
          !memchr(next, ' ', (size_t)(end - next));
@@ -164,7 +164,7 @@ static void put_bash(void) {
 
 /* zsh: _arguments of each command */
 
-/* Inside quotes, with what would end it escaped. */
+/* Writes text inside quotes and escapes the characters of `ends`. */
 static void put_zsh_escaped(const char *text, const char *ends) {
   for (; *text; text++) {
     if (strchr(ends, *text))

@@ -1,10 +1,10 @@
-/* Templates of completion for shells, which the build makes into C. */
+/* Templates for completion in shells, which the build converts to C. */
 #ifndef NETC_DRIVER_COMPLETION_H
 #define NETC_DRIVER_COMPLETION_H
 
 #include <stddef.h>
 
-/* The lines of netc.bash.in; NULL after the last. */
+/* Lines of netc.bash.in; NULL after the last. */
 extern const char *const completion_bash[];
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Dependency files, as make and Ninja read them. Both know `\` before a
- * blank, `#` and `:`, and `$$`. Nothing else can be quoted in make: a name
- * with a `;` would begin a recipe, one with a `=` a variable.
+ * Dependency files for make and Ninja. Both accept `\` before a blank, `#` and
+ * `:`, and `$$`. make cannot quote anything else: a `;` in a name would begin a
+ * recipe, a `=` a variable.
  */
 #include "driver/depfile.h"
 
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Whether a makefile can name it at all: % makes a pattern of a target, and
- * a(b) is the member b of the archive a.
+ * True if a makefile can name the file: % makes a target a pattern, and a(b) is
+ * the member b of the archive a.
  */
 static bool can_be_named(const char *name, bool target) {
   size_t length = strlen(name);
@@ -59,7 +59,7 @@ static bool put_targets(FILE *file, const struct net_options *o) {
   return right;
 }
 
-/* Standard input is none. */
+/* True unless it is standard input. */
 static bool is_file(const struct netc *netc, size_t index) {
   const char *name = netc_source(netc, index);
   return index > 0 || strcmp(name, "<stdin>") != 0;
@@ -84,7 +84,7 @@ static bool put_dependencies(FILE *file, const struct netc *netc,
   return right;
 }
 
-/* vgg.json has its dependencies in vgg.d, as compilers name them. */
+/* Default path as compilers choose it: vgg.d for vgg.json. */
 static char *default_path(const struct net_options *o) {
   const char *base = o->files.at[0];
   for (size_t i = o->wanted_count; i-- > 0;)

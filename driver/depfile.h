@@ -1,4 +1,4 @@
-/* Dependency files, as make and Ninja read them. */
+/* Dependency files for make and Ninja. */
 #ifndef NETC_DRIVER_DEPFILE_H
 #define NETC_DRIVER_DEPFILE_H
 
@@ -6,8 +6,8 @@
 #include "driver/output.h"
 
 /*
- * Writes what -MD, -MF, -MT and -MP ask for to a file that is still to be
- * committed, with its path in *path (from malloc). An exit status.
+ * Writes the dependencies of -MD, -MF, -MT and -MP to a file that the caller
+ * commits; *path is its path, from malloc. Returns an exit status.
  */
 int depfile_write(const struct netc *netc, const struct net_options *options,
                   struct output_file *output, char **path);

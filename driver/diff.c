@@ -1,4 +1,4 @@
-/* netc diff: what changes from one net to another. */
+/* netc diff: changes from one net to another. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static bool put_total(const char *what, int64_t before, int64_t after,
   return by != 0;
 }
 
-/* "fits", "tight", "does not fit" of devices that both sides name. */
+/* "fits", "tight", "does not fit", if both sides name a device. */
 static bool put_verdicts(const char *a, const char *b, bool markdown) {
   bool differ = strcmp(a, b) != 0;
   if (*a && *b)
@@ -86,14 +86,15 @@ static bool put_verdicts(const char *a, const char *b, bool markdown) {
   return *a && *b && differ;
 }
 
-/* What is not known on a side is not compared. */
+/* Compares a number unless a side does not know it. */
 static bool put_known(const char *what, int64_t before, int64_t after,
                       bool markdown) {
   return before >= 0 && after >= 0 &&
          put_total(what, before, after, false, markdown);
 }
 
-/* Of a step: what is predicted on both sides, or else its bounds. */
+/* Compares predicted times of a step if both sides have one, else the
+ * bounds. */
 static bool put_times(struct netc *before, struct netc *after, bool markdown) {
   struct netc_time a = {.size = sizeof a}, b = {.size = sizeof b};
   if (netc_time(before, &a) != NETC_OK || netc_time(after, &b) != NETC_OK ||
@@ -106,7 +107,7 @@ static bool put_times(struct netc *before, struct netc *after, bool markdown) {
                    (int64_t)(1e6 * y), false, markdown);
 }
 
-/* The number that was asked for, and what goes with it. */
+/* Compares the requested number and those that belong to it. */
 static bool put_answers(const struct netc_answer *a,
                         const struct netc_answer *b, bool markdown) {
   bool several = a->device_count > 1 || b->device_count > 1;
@@ -185,7 +186,7 @@ static void put_layer(char sign, const struct netc_layer *layer) {
   putchar('\n');
 }
 
-/* Lines of layers that are not on both sides alike; they are counted. */
+/* Prints layers that differ; returns the number of lines. */
 static size_t put_layers(const struct side *a, const struct side *b,
                          size_t most) {
   size_t i = 0, k = 0, lines = 0;

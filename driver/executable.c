@@ -1,4 +1,4 @@
-/* Other programs: where they are found, never by where netc was started. */
+/* Finds other programs, independently of the current folder. */
 #define _XOPEN_SOURCE 700
 #include "driver/executable.h"
 
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Lists of folders, apart by colons, from which programs, libraries, headers
- * and modules are taken. */
+/* Lists of folders, separated by colons, with programs, libraries, headers and
+ * modules. */
 static const char *const lists[] = {
     "PATH",  "LD_LIBRARY_PATH", "COMPILER_PATH", "LIBRARY_PATH",
     "CPATH", "C_INCLUDE_PATH",  "PYTHONPATH",    "NODE_PATH"};
@@ -39,7 +39,7 @@ static void keep_absolute(const char *name) {
     kept[used - 1] = '\0';
     setenv(name, kept, 1);
   } else if (list && strcmp(name, "PATH") == 0) {
-    setenv(name, "/nonexistent", 1); /* without one, shells have their own */
+    setenv(name, "/nonexistent", 1); /* without PATH, shells have a default */
   } else {
     unsetenv(name);
   }
@@ -57,7 +57,7 @@ static bool is_executable(const char *path) {
          access(path, X_OK) == 0;
 }
 
-/* A path that means the same in any folder; false: it is too long. */
+/* Makes a path absolute; false if it is too long. */
 static bool make_absolute(const char *name, struct executable *path) {
   char here[EXECUTABLE_PATH] = "";
   if (*name != '/' && !getcwd(here, sizeof here))

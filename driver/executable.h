@@ -1,13 +1,13 @@
-/* Other programs: where they are found, never by where netc was started. */
+/* Finds other programs, independently of the current folder. */
 #ifndef NETC_DRIVER_EXECUTABLE_H
 #define NETC_DRIVER_EXECUTABLE_H
 
 #include <stdbool.h>
 
 /*
- * Takes empty and relative folders out of the environment's lists of folders,
- * PATH among them: those follow the current folder, which may be a stranger's.
- * Child processes inherit the rest.
+ * Removes empty and relative folders from lists of folders in the environment,
+ * such as PATH: they depend on the current folder, which may be a stranger's.
+ * Child processes inherit the lists.
  */
 void executable_keep_absolute(void);
 
@@ -17,9 +17,8 @@ struct executable {
 };
 
 /*
- * The program that a name stands for: the first of that name in PATH's absolute
- * folders. A name with a slash is itself a path. An absolute path; false: there
- * is none.
+ * Finds a program by name in PATH's absolute folders. A name with a slash is a
+ * path. The result is absolute; false if there is none.
  */
 bool executable_find(const char *name, struct executable *path);
 

@@ -1,4 +1,4 @@
-/* netc explain: the page of a diagnostic, or of a word of the report. */
+/* netc explain: pages of diagnostics and of words in the report. */
 #include <string.h>
 
 #include "base/suggest.h"
@@ -19,7 +19,7 @@ static void put_list(void) {
   putchar('\n');
 }
 
-/* Letters of any case, and a hyphen for a blank: `lower-bound`. */
+/* Compares in any case, with hyphens for blanks: `lower-bound`. */
 static bool is_word(const char *word, const char *name) {
   size_t i = 0;
   for (; word[i] && name[i]; i++) {

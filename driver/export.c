@@ -1,4 +1,4 @@
-/* Outputs that the program makes: the table of them. */
+/* Table of the outputs that the program makes. */
 #include "driver/export.h"
 
 #include <string.h>

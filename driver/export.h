@@ -1,4 +1,4 @@
-/* Outputs that the program makes, not the library: formats of others. */
+/* Outputs that the program makes, not the library: formats of other tools. */
 #ifndef NETC_DRIVER_EXPORT_H
 #define NETC_DRIVER_EXPORT_H
 
@@ -6,19 +6,19 @@
 
 enum { OPSET_LEAST = 11, OPSET_USUAL = 13, OPSET_MOST = 21 };
 
-/* What is exported, and where to. */
+/* A net to export, and its destination. */
 struct export_request {
-  struct netc *netc;   /* with the net */
-  const char *net;     /* its path, for messages */
+  struct netc *netc;   /* has the net */
+  const char *net;     /* path of the net, for messages */
   const char *path;    /* of the output; "-": standard output */
-  FILE *file;          /* of the same */
+  FILE *file;          /* `path`, open */
   const char *weights; /* a safetensors file; NULL: none */
   int64_t opset;
-  bool keeps_source; /* in the file, where that is the whole net */
-  bool dynamic;      /* the batch is left open */
-  bool names_input;  /* --input has a name, be it the only one */
-  /* Compiles the net anew, with what was set since, perhaps without a word; an
-   * exit status. */
+  bool keeps_source; /* if the source is the whole net */
+  bool dynamic;      /* leaves the batch open */
+  bool names_input;  /* --input has a name, even for a single input */
+  /* Compiles the net again with the current settings; without messages if
+   * `quiet`. Returns an exit status. */
   int (*recompile)(void *user, bool quiet);
   void *user;
   char *refused; /* where it goes why no model is written of this net, of that
@@ -26,8 +26,8 @@ struct export_request {
   size_t refused_room;
 };
 
-/* Complains, and returns an exit status; EXIT_DONE, too, where it is refused
- * without complaint. */
+/* Complains and returns an exit status; EXIT_DONE also after a refusal without
+ * complaint. */
 typedef int export_fn(const struct export_request *request);
 
 struct export_kind {
@@ -35,7 +35,7 @@ struct export_kind {
   export_fn *write;
 };
 
-/* NULL after the last one; the same by name. */
+/* By index, NULL after the last; and by name. */
 const struct export_kind *export_at(size_t index);
 const struct export_kind *export_find(const char *name);
 

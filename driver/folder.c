@@ -1,4 +1,4 @@
-/* Folders as operands: which file in one is the model that is meant. */
+/* Folders as operands: finds the model file in one. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <stdlib.h>
@@ -8,10 +8,10 @@
 #include "base/file.h"
 #include "driver/opening.h"
 
-/* Files that make a folder a model, whatever lies beside them. */
+/* Files that mark a folder as a model, with any other files. */
 static const struct model_mark {
   const char *name;
-  enum file_kind_id kind; /* refused as this; KIND_COUNT: by its bytes */
+  enum file_kind_id kind; /* refused as this kind; KIND_COUNT: by its bytes */
 } marks[] = {{"saved_model.pb", KIND_SAVED_MODEL},
              {"Manifest.json", KIND_COREML},
              {"config.json", KIND_COUNT},
@@ -23,7 +23,7 @@ enum { MOST_LISTED = 8 };
 struct model_folder {
   struct opened_file *opening;
   const char *path;
-  VEC(const char *) names; /* of files that may be meant */
+  VEC(const char *) names; /* of possible model files */
 };
 
 static const char *path_in(const struct model_folder *f, const char *name) {
@@ -38,7 +38,8 @@ static bool is_folder(const char *path) {
   return stat(path, &is) == 0 && S_ISDIR(is.st_mode);
 }
 
-/* Of a suffix that some kind has, and by its bytes of one that is read. */
+/* True if the suffix belongs to a kind, and the bytes to a kind that is
+ * read. */
 static bool may_be_meant(const struct model_folder *f, const char *name) {
   struct slice none = {"", 0};
   enum file_kind_id kind = file_kind_of(name, none);

@@ -1,4 +1,4 @@
-/* netc fmt: the source in canonical form, in place or compared. */
+/* netc fmt: formats sources in place, or checks their format. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 struct format_options {
   bool in_place, compare, shapes;
   bool confined;
-  const char *folder; /* of --confine; NULL: the net's own */
+  const char *folder; /* from --confine; NULL: the net's folder */
 };
 
-/* Only errors of syntax keep a source from being formatted. */
+/* Only syntax errors prevent formatting. */
 static int format_text(const char *path, struct slice text,
                        const struct format_options *o, struct bytes *out) {
   struct netc *netc = netc_open(NULL, NULL);
@@ -22,7 +22,7 @@ static int format_text(const char *path, struct slice text,
     netc_close(netc);
     return EXIT_USAGE;
   }
-  netc_mode(netc, NETC_FOR_CHECK); /* no memory is printed */
+  netc_mode(netc, NETC_FOR_CHECK); /* no memory is computed */
   enum netc_status status = netc_load_text(netc, path, text.at, text.length);
   if (status == NETC_OK || status == NETC_ERROR)
     status = netc_emit(netc, o->shapes ? "fmt-shapes" : "fmt", NULL, bytes_sink,

@@ -1,4 +1,4 @@
-/* netc help gpus: the devices that --gpu knows; with --markdown, a page. */
+/* netc help gpus: lists the devices for --gpu; with --markdown, as a page. */
 #include <string.h>
 
 #include "driver/options.h"

@@ -1,4 +1,4 @@
-/* Graphviz: `dot`, run as a child process, makes a picture of a diagram. */
+/* Graphviz: makes pictures of diagrams with `dot` as a child process. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/graphviz.h"
 
@@ -32,17 +32,17 @@ const char *picture_find(const char *kind) {
 
 extern char **environ;
 
-/* Bytes of a PNG: with the width and height at the end; and its last ones. */
+/* Bytes of a PNG up to its width and height, and of its last chunk. */
 enum { PNG_HEADER = 24, PNG_END = 12 };
 static const char png_start[] = "\x89PNG\r\n\x1a\n";
 static const char png_end[] = "\0\0\0\0IEND\xae\x42\x60\x82";
 
 struct child {
   pid_t pid;
-  int in, out; /* our ends of its standard input and output; -1: closed */
-  unsigned char head[PNG_HEADER]; /* the first bytes of the picture */
+  int in, out; /* our ends of its input and output; -1: closed */
+  unsigned char head[PNG_HEADER]; /* first bytes of the picture */
   size_t head_length;
-  char tail[PNG_END]; /* the last ones */
+  char tail[PNG_END]; /* last bytes */
 };
 
 static void note_bytes(struct child *child, const char *bytes, size_t length) {
@@ -62,8 +62,8 @@ static bool is_whole(const struct child *child) {
 }
 
 /*
- * Many viewers open no more than this, ImageMagick among them; what is larger
- * than 32,767, Cairo shrinks until nothing can be read.
+ * Many viewers open no larger pictures, ImageMagick among them. Cairo shrinks
+ * pictures beyond 32,767 until nothing can be read.
  */
 enum { MOST_PIXELS = 16384 };
 
@@ -124,14 +124,14 @@ static long seconds_now(void) {
   return (long)now.tv_sec;
 }
 
-/* How long `dot` may take. */
+/* Time limit of `dot`. */
 static long dot_seconds(void) {
   const char *word = getenv("NETC_DOT_SECONDS");
   long seconds = word ? strtol(word, NULL, 10) : 0;
   return seconds > 0 && seconds < 1000000 ? seconds : DOT_SECONDS;
 }
 
-/* Feeds and drains by turns, so that neither pipe blocks the other. */
+/* Alternates writing and reading, so that neither pipe blocks the other. */
 static bool exchange(struct child *child, const struct bytes *dot, FILE *file,
                      long deadline) {
   size_t sent = 0;
@@ -163,7 +163,7 @@ static bool exchange(struct child *child, const struct bytes *dot, FILE *file,
   return true;
 }
 
-/* Waits for its end, and brings it about where time is up. */
+/* Waits for the child to end, or kills it at the deadline. */
 static int child_end(struct child *child, bool in_time, long deadline) {
   static const struct timespec moment = {0, 10 * 1000 * 1000};
   int status = 0;
@@ -181,7 +181,7 @@ static int child_end(struct child *child, bool in_time, long deadline) {
   return -1;
 }
 
-/* Why there is no picture that can be kept, or EXIT_DONE. */
+/* Explains why there is no usable picture; EXIT_DONE if there is one. */
 static int explain_end(const struct child *child, int status) {
   if (status == -1)
     return complain(EXIT_IO,

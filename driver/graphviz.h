@@ -1,20 +1,20 @@
-/* Graphviz: `dot`, run as a child process, makes a picture of a diagram. */
+/* Graphviz: makes pictures of diagrams with `dot` as a child process. */
 #ifndef NETC_DRIVER_GRAPHVIZ_H
 #define NETC_DRIVER_GRAPHVIZ_H
 
 #include "driver/command.h"
 
-/* The most seconds that `dot` may take; or NETC_DOT_SECONDS. */
+/* Time limit of `dot` in seconds, unless NETC_DOT_SECONDS is set. */
 enum { DOT_SECONDS = 60 };
 
-/* The kinds of pictures, from 0; NULL after the last. */
+/* Kinds of pictures by index; NULL after the last. */
 const char *picture_at(size_t index);
 
-/* The same by name; NULL if there is none. */
+/* The kind with that name, or NULL. */
 const char *picture_find(const char *kind);
 
 /*
- * Makes a PNG of `dot` in `file`. Explains what went wrong and returns an exit
+ * Writes a PNG of `dot` to `file`. Explains errors and returns an exit
  * status.
  */
 int graphviz_render(const struct bytes *dot, FILE *file);

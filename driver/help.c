@@ -1,4 +1,4 @@
-/* Help: what the tables of commands, options and settings say. */
+/* Help, from the tables of commands, options and settings. */
 #include <string.h>
 
 #include "base/suggest.h"
@@ -52,14 +52,14 @@ static void put_options(enum command command, enum option_group group) {
   }
 }
 
-/* All settings, as many on a line as fit. */
+/* Writes all settings, as many on a line as fit. */
 static void put_settings(enum command command) {
   struct netc_setting setting = {.size = sizeof setting};
   struct netc_argument argument = {.size = sizeof argument};
   size_t column = 0;
   for (size_t i = 0; option_setting(command, &i, &setting);) {
     if (command == COMMAND_PLACE && strcmp(setting.section, "infer") == 0)
-      continue; /* it trains */
+      continue; /* it only trains */
     netc_setting_argument(i - 1, &argument);
     struct option_text shown = setting_text(&setting, &argument);
     size_t width = strlen(shown.text) + 2;
@@ -103,7 +103,7 @@ static int print_page(enum command command) {
   } else {
     printf("netc %s %s\n\n  %s\n\n", row->word, row->operands, row->summary);
   }
-  bool build = command == COMMAND_BUILD; /* whose own options are few */
+  bool build = command == COMMAND_BUILD; /* its own options are few */
   put_group(command, build ? GROUP_OUTPUTS : GROUP_NONE);
   put_group(command, build ? GROUP_NONE : GROUP_OUTPUTS);
   put_group(command, GROUP_SETTINGS);
@@ -115,7 +115,7 @@ static int print_page(enum command command) {
   return finish_stdout();
 }
 
-/* What people come with; the rest is for those who know what it is called. */
+/* Questions of new users; others know the names of options. */
 static const struct {
   const char *question, *command;
 } questions[] = {
@@ -164,7 +164,7 @@ int print_help(enum command command) {
   return command == COMMAND_BUILD ? print_questions() : print_page(command);
 }
 
-/* netc help settings: a line each, with the words and the default. */
+/* netc help settings: a line for each, with words and default. */
 static int print_settings(void) {
   struct netc_setting setting = {.size = sizeof setting};
   struct netc_argument argument = {.size = sizeof argument};
@@ -185,7 +185,7 @@ static int print_settings(void) {
   return finish_stdout();
 }
 
-/* netc help outputs: what -o and --emit write, and pictures of the diagram. */
+/* netc help outputs: kinds for -o and --emit, with pictures. */
 static int print_outputs(void) {
   struct netc_output_kind kind = {.size = sizeof kind};
   puts("`-o x.SUFFIX`, or `--emit=KIND=FILE` for any other name.\n");
@@ -200,7 +200,7 @@ static int print_outputs(void) {
   return finish_stdout();
 }
 
-/* The rows as scdoc, which the build puts into the manual page. */
+/* Writes the rows as scdoc, which the build includes in the manual page. */
 
 static void put_bold(const char *text) {
   for (const char *at = text; *at; at++) {
@@ -215,7 +215,7 @@ static void put_row(const char *shown, const char *help, const char *words) {
   put_bold(shown);
   fputs("*\n\t", stdout);
   put_bold(help);
-  if (*words && !strchr(shown, '|')) /* else they are there already */
+  if (*words && !strchr(shown, '|')) /* otherwise they are shown already */
     printf(". One of: %s", words);
   puts("\n");
 }

@@ -1,4 +1,4 @@
-/* netc init: a commented net to begin with, from examples/templates. */
+/* netc init: writes a commented net to start with, from examples/templates. */
 #include "driver/init.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "driver/output.h"
 #include "driver/zoo.h"
 
-/* A file of examples/templates, and what one asks about such a net next. */
+/* A file of examples/templates, and the next question about such a net. */
 static const struct net_template {
   const char *name, *what, *next, *answer;
 } templates[] = {
@@ -35,7 +35,7 @@ const char *init_template(size_t index) {
 
 struct init_call {
   const struct net_template *wanted;
-  const char *path; /* NULL: its name, here */
+  const char *path; /* NULL: the template's name, in the current folder */
   struct arena arena;
   int status;
 };

@@ -1,4 +1,4 @@
-/* Folders that came with netc: nets, the runtime's sources. */
+/* Folders that are installed with netc: nets, sources of the runtime. */
 #define _XOPEN_SOURCE 700
 #include "driver/installed.h"
 

@@ -1,10 +1,10 @@
-/* netc layers: the layers and their options, from the binder's own rows. */
+/* netc layers: layers and their options, from the binder's rows. */
 #include <string.h>
 
 #include "base/suggest.h"
 #include "driver/options.h"
 
-/* A layer at a place of the table, and its arguments. */
+/* A layer with its index in the table. */
 struct entry {
   size_t at;
   struct netc_layer_kind kind;
@@ -76,7 +76,7 @@ static void put_layer(const struct entry *entry) {
   }
 }
 
-/* After the layers that were asked for: what all of them take. */
+/* Options of every layer, after the requested layers. */
 static void put_common(void) {
   bool there;
   struct netc_argument a = row_argument_at(0, &there);
@@ -97,7 +97,7 @@ static void put_list(void) {
   fputs("\nnetc layers NAME shows the options of a layer.\n", stdout);
 }
 
-/* The first layer that has an argument of this name and meaning. */
+/* Index of the first layer with an argument of this name and meaning. */
 static size_t first_with(const struct netc_argument *a, size_t at) {
   struct entry entry;
   for (size_t i = 0; i < at && entry_at(i, &entry); i++)
@@ -110,7 +110,7 @@ static size_t first_with(const struct netc_argument *a, size_t at) {
   return at;
 }
 
-/* Each argument once; what earlier layers have is named with the first. */
+/* Describes each argument once; those of earlier layers refer to them. */
 static void put_arguments(const struct entry *entry) {
   size_t before = entry->at;
   if (entry->kind.argument_count)

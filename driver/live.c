@@ -1,9 +1,9 @@
 /*
- * `-o x.html --live`. `make web` leaves live.html, the compiler for the page
- * and the script that calls it; here they go into the page of a net, with its
- * sources and what was chosen on the command line.
+ * `-o x.html --live`: puts live.html of `make web`, the compiler for the page
+ * with its script, into the page of a net, with its sources and the options of
+ * the command line.
  */
-#define _GNU_SOURCE /* memmem */
+#define _GNU_SOURCE /* for memmem */
 #include "driver/live.h"
 
 #include <errno.h>
@@ -37,9 +37,9 @@ int live_check(const struct net_options *o) {
   return EXIT_DONE;
 }
 
-/* What was chosen */
+/* Options */
 
-/* "NAME=VALUE" as a member; what has no `=` has one of these two. */
+/* Adds "NAME=VALUE" as a member; without `=` uses the given name or value. */
 static void put_pair(struct json *json, const char *pair, const char *name,
                      const char *value) {
   struct text key = text_new(json->out->arena);
@@ -69,8 +69,8 @@ static void put_given(struct json *json, const struct net_options *o,
   json_put_close(json, '}');
 }
 
-/* The length of the folder that all sources lie in, where they are named from
- * the root: it is nobody's business. */
+/* Length of the folder that contains all sources, if their paths are absolute:
+ * it is private. */
 static size_t folder_of(const struct netc *netc) {
   const char *first = netc_source(netc, 0), *path;
   size_t length = strlen(first);
@@ -104,7 +104,7 @@ static void put_net(struct json *json, struct netc *netc,
 
 /* Writing */
 
-/* In a script: what would end it is written otherwise. */
+/* Escapes `<`, which could end the script. */
 static bool json_to_file(void *user, const char *bytes, size_t length) {
   for (size_t i = 0; i < length; i++) {
     bool written = bytes[i] == '<' ? fputs("\\u003c", user) >= 0
@@ -138,8 +138,8 @@ static bool copy_file(FILE *from, FILE *to) {
   return !ferror(from);
 }
 
-/* The page's policy lets no worker be, and its script ends the page: what is
- * put in stands before it. */
+/* Inserts the parts before the page's script, which comes last, and allows
+ * workers in the page's policy. */
 static bool write_parts(struct netc *netc, const struct net_options *o,
                         const struct bytes *page, FILE *live, FILE *file) {
   static const char policy[] = "script-src 'unsafe-inline'",

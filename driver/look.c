@@ -1,4 +1,4 @@
-/* How outputs look: options that are more than a word. */
+/* Options for the look of outputs that need parsing. */
 #include "driver/look.h"
 
 #include <stdlib.h>
@@ -6,7 +6,8 @@
 
 #include "driver/options.h"
 
-/* The columns of a report, or those that can be sorted by; complains. */
+/* Complains about an unknown column; lists those of a report, or those that
+ * sort. */
 static int no_column(enum option_id option, const char *name, size_t length) {
   struct netc_column column = {.size = sizeof column};
   char all[400];

@@ -1,5 +1,5 @@
-/* How outputs look: each sets a member, or complains and gives an exit status.
- */
+/* Options for the look of outputs: each sets a member, or complains and returns
+ * an exit status. */
 #ifndef NETC_DRIVER_LOOK_H
 #define NETC_DRIVER_LOOK_H
 
@@ -11,7 +11,7 @@ int look_set_columns(struct netc_options *look, const char *list);
 /* --sort macs */
 int look_set_sort(struct netc_options *look, const char *name);
 
-/* --width 240pt: tenths of a point. */
+/* --width 240pt, in tenths of a point. */
 int look_set_width(struct netc_options *look, const char *value);
 
 #endif

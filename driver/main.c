@@ -1,4 +1,4 @@
-/* netc: picks the command. */
+/* netc: selects the command. */
 #define _XOPEN_SOURCE 700
 #include <fcntl.h>
 #include <limits.h>
@@ -27,8 +27,8 @@ const struct command_row *command_row(enum command command) {
 }
 
 /*
- * Without standard descriptors, the next file that is opened would take the
- * place of one, and get what is meant for it.
+ * Opens missing standard descriptors; otherwise the next opened file would get
+ * one of them, and the output for it.
  */
 static void open_standard_descriptors(void) {
   for (int fd = 0; fd <= STDERR_FILENO; fd++)
@@ -37,7 +37,7 @@ static void open_standard_descriptors(void) {
       exit(EXIT_IO);
 }
 
-/* A word that is not a file but nearly a command. */
+/* Reports a word that is no file but similar to a command. */
 static bool misspelt(const char *word) {
   struct suggestion s = suggest_begin(slice_of(word));
   if (strpbrk(word, "./") || access(word, F_OK) == 0)
@@ -51,9 +51,9 @@ static bool misspelt(const char *word) {
 }
 
 /*
- * Passes over large nets need memory one after the other. Kept, it need not
- * be mapped and cleared by the system for each of them: a quarter of the time
- * for a million layers.
+ * Passes over large nets need memory repeatedly. Keeping it saves the system
+ * from mapping and clearing it for each pass: a quarter of the time for a
+ * million layers.
  */
 static void keep_memory(void) {
 #ifdef __GLIBC__
@@ -66,8 +66,8 @@ int main(int argc, char **argv) {
   keep_memory();
   open_standard_descriptors();
   executable_keep_absolute();
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of that write */
-  signal(SIGXFSZ, SIG_IGN); /* and so is a file that may not be so large */
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of the write */
+  signal(SIGXFSZ, SIG_IGN); /* and so does the limit on file sizes */
   for (int i = 1; argc > 1 && i < COMMAND_COUNT; i++)
     if (strcmp(argv[1], commands[i].word) == 0)
       return commands[i].run(argc - 1, argv + 1);

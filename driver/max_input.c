@@ -1,6 +1,6 @@
 /*
- * --max-input: the largest square picture that fits a device, by trying.
- * Every trial compiles the net anew with other sizes: nothing is estimated.
+ * --max-input: finds the largest square image that fits a device. Each trial
+ * compiles the net with other sizes; nothing is estimated.
  */
 #include "driver/max_input.h"
 
@@ -8,27 +8,27 @@
 #include <string.h>
 
 enum {
-  MOST_STEP = 256,    /* multiples of more than this are not looked for */
+  MOST_STEP = 256,    /* largest multiple to try */
   MOST_SIDE = 1 << 20 /* rows and columns */
 };
 
-/* What came of one size: an error or a further warning, and what is asked. */
+/* Result of a trial: an error or a new warning, or the verdict. */
 enum input_outcome { OUTCOME_ERROR, OUTCOME_FITS, OUTCOME_TOO_LARGE };
 
 struct input_search {
   struct netc *netc;
   struct net_options *options;
-  const char *input; /* its name */
-  int rank;          /* of it, with channels */
+  const char *input; /* name of the input */
+  int rank;          /* of the input, with channels */
   int64_t step;      /* sides are multiples of it */
-  int64_t tried;     /* sizes that were compiled */
-  size_t warnings;   /* that a size may have: those of the source's own */
+  int64_t tried;     /* number of compiled sizes */
+  size_t warnings;   /* number of the source's own, which a size may have */
   int64_t least, most;
-  int64_t need, room;           /* bytes, of the last trial */
-  int64_t best_need, over_need; /* of the largest that fits, the next */
+  int64_t need, room;           /* bytes of the last trial */
+  int64_t best_need, over_need; /* of the largest that fits, and of the next */
 };
 
-/* HxWxC with equal sides; a clip keeps its length. */
+/* HxWxC with equal sides; a video keeps its length. */
 static void sizes_of(const struct input_search *s, int64_t side, char *to,
                      size_t room) {
   snprintf(to, room, "%s%" PRId64 "x%" PRId64 "x_", s->rank > 3 ? "_x" : "",
@@ -43,7 +43,7 @@ static enum input_outcome verdict_of(struct input_search *s) {
   return strcmp(a.verdict, "fits") == 0 ? OUTCOME_FITS : OUTCOME_TOO_LARGE;
 }
 
-/* Errors of a side are not shown: another one is tried. */
+/* Loads without showing errors, as other sizes are tried. */
 static enum netc_status load(struct input_search *s) {
   const struct opened_file *opened = &s->options->opening;
   return netc_load_text(s->netc, opened->path, opened->text.at,
@@ -67,7 +67,8 @@ static enum input_outcome try_side(struct input_search *s, int64_t side) {
   return outcome;
 }
 
-/* The smallest power of two of which several multiples in a row compile. */
+/* Finds the smallest power of two of which several consecutive multiples
+ * compile. */
 static bool find_step(struct input_search *s, int64_t side) {
   enum { IN_A_ROW = 3 };
   for (s->step = 1; s->step <= MOST_STEP; s->step *= 2) {
@@ -81,7 +82,7 @@ static bool find_step(struct input_search *s, int64_t side) {
   return false;
 }
 
-/* The largest multiple that fits, 0 for none; the one after it does not. */
+/* The largest multiple that fits, or 0; the next one does not. */
 static int64_t bisect(struct input_search *s, int64_t start) {
   int64_t low = 0, high = start;
   int64_t most = MOST_SIDE / s->step;
@@ -91,7 +92,7 @@ static int64_t bisect(struct input_search *s, int64_t start) {
   }
   if (high > most)
     return low;
-  if (low == 0) { /* the net as it is does not fit */
+  if (low == 0) { /* the net's own size does not fit */
     int64_t lower = high / 2;
     while (lower > 0 && try_side(s, lower * s->step) == OUTCOME_TOO_LARGE) {
       high = lower;
@@ -109,7 +110,8 @@ static int64_t bisect(struct input_search *s, int64_t start) {
   return low;
 }
 
-/* The one input that is a picture or clip; its side, or 0 and a complaint. */
+/* Finds the only image or video input; returns its side, or 0 after a
+ * complaint. */
 static int64_t find_input(struct input_search *s) {
   struct netc_end end = {.size = sizeof end};
   struct netc_layer layer = {.size = sizeof layer};
@@ -154,7 +156,7 @@ static void put_answer(const struct input_search *s, int64_t side) {
 
 static int answer(struct input_search *s, int64_t side) {
   bool found = find_step(s, side);
-  if (!found) { /* larger ones may be warned of for what they are */
+  if (!found) { /* larger sizes may have warnings of their own */
     s->warnings = SIZE_MAX;
     found = find_step(s, side);
   }
@@ -172,7 +174,7 @@ static int answer(struct input_search *s, int64_t side) {
                     "of %" PRId64,
                     s->tried, count_text(s->least).text,
                     count_text(s->most).text, s->step);
-  /* The next one's bytes are those of its own trial. */
+  /* Bytes of the next size are those of its own trial. */
   s->over_need = 0;
   try_side(s, largest + s->step);
   try_side(s, largest);
@@ -203,6 +205,6 @@ int max_input(struct netc *netc, struct net_options *options) {
     return EXIT_USAGE;
   if (snprintf(name, sizeof name, "%s", s.input) >= (int)sizeof name)
     return complain(EXIT_USAGE, "the name of the input is too long");
-  s.input = name; /* the net's own goes with the next load */
+  s.input = name; /* the net's name is freed by the next load */
   return answer(&s, side);
 }

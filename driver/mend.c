@@ -1,4 +1,4 @@
-/* netc check --fix: puts the edits that diagnostics offer into their files. */
+/* netc check --fix: applies the edits that diagnostics offer. */
 #include "driver/mend.h"
 
 #include <errno.h>
@@ -7,12 +7,12 @@
 
 #include "driver/output.h"
 
-/* What was mended may show more. */
+/* Fixes may reveal further diagnostics. */
 enum { MOST_ROUNDS = 8 };
 
 struct edit {
   struct netc_fixit fix;
-  const char *message, *slug; /* what it mends */
+  const char *message, *slug; /* the diagnostic that it fixes */
 };
 
 struct edits {
@@ -28,7 +28,7 @@ static int by_place(const void *a, const void *b) {
   return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Those of one file, in their order; false: out of memory. */
+/* Collects the edits of one file, sorted; false: out of memory. */
 static bool find_edits(struct netc *netc, const char *file,
                        struct edits *edits) {
   struct netc_diagnostic d = {.size = sizeof d};
@@ -47,7 +47,7 @@ static bool find_edits(struct netc *netc, const char *file,
   return true;
 }
 
-/* The text with those edits; of two that lie on each other the first. */
+/* Writes the text with the edits; of overlapping ones only the first. */
 static void put_edits(FILE *out, struct slice text, struct edits *edits) {
   size_t at = 0, put = 0;
   for (size_t i = 0; i < edits->count; i++) {
@@ -63,7 +63,7 @@ static void put_edits(FILE *out, struct slice text, struct edits *edits) {
   edits->count = put;
 }
 
-/* Whether a file still has the bytes that were compiled. */
+/* True if a file still has the bytes that were compiled. */
 static bool is_unchanged(const char *path, struct slice text) {
   char piece[4096];
   size_t at = 0, count;
@@ -101,7 +101,7 @@ static int write_edits(const char *path, struct slice text,
   return EXIT_DONE;
 }
 
-/* One round over all files; *put counts the edits, each of which is said. */
+/* One round over all files; prints each edit and counts them in *put. */
 static int mend_files(struct netc *netc, size_t *put) {
   const char *path;
   int status = EXIT_DONE;
@@ -127,7 +127,7 @@ int mend(struct net_options *o, struct netc *netc, const char *operand) {
        round++) {
     enum netc_status loaded;
     put = 0;
-    opening_close(&o->opening); /* its text may be another now */
+    opening_close(&o->opening); /* its text may have changed */
     status = net_options_try(o, netc, operand, &loaded);
     if (status == EXIT_DONE &&
         (o->opening.kind != KIND_COUNT ||

@@ -1,11 +1,11 @@
-/* Fit: whether a device that was named holds a net, as an exit status. */
+/* --must-fit: reports as exit status whether a net fits the named device. */
 #include "driver/must_fit.h"
 
 #include <string.h>
 
 int must_fit_is_asked(struct netc *netc, const struct net_options *o) {
   struct netc_answer a = {.size = sizeof a};
-  if (!o->must_fit) /* a prediction takes a search of its own */
+  if (!o->must_fit) /* inference needs a search of its own */
     return EXIT_DONE;
   enum netc_status status = netc_answer(netc, o->look.predict, &a);
   if (status != NETC_OK)
@@ -16,7 +16,7 @@ int must_fit_is_asked(struct netc *netc, const struct net_options *o) {
                   "--must-fit needs a device: --gpu NAME or --memory SIZE");
 }
 
-/* "room for 7.00 GiB"; what the framework itself takes may leave none. */
+/* "room for 7.00 GiB", or none beside the framework. */
 static const char *room_text(char *to, size_t size, int64_t bytes) {
   if (bytes <= 1)
     return "no room beside the framework";
@@ -35,7 +35,7 @@ static int say_prediction(const struct netc_answer *a, const char *file) {
                          room_text(room, sizeof room, a->room_bytes));
 }
 
-/* A hint for each setting with which it would fit. */
+/* Writes a hint for each setting that makes the net fit. */
 static void put_ways(char *to, size_t room, struct netc *netc) {
   struct netc_way way = {.size = sizeof way};
   size_t used = 0;
@@ -67,7 +67,7 @@ int must_fit_check(struct netc *netc, const struct net_options *o,
                    const char *file, bool said) {
   struct netc_answer a = {.size = sizeof a};
   struct netc_totals totals = {.size = sizeof totals};
-  if (netc_totals(netc, &totals) != NETC_OK) /* a check: nothing is computed */
+  if (netc_totals(netc, &totals) != NETC_OK) /* a check: nothing was computed */
     return EXIT_DONE;
   enum netc_status status = netc_answer(netc, o->look.predict, &a);
   if (status == NETC_ERROR)

@@ -32,14 +32,14 @@ static int add_emit(struct net_options *o, const char *argument) {
                     argument[length] ? argument + length + 1 : "-");
 }
 
-/* -D depth 3: what was meant is in two arguments. */
+/* True for `-D depth 3`: the value is the next argument. */
 static bool is_parted(const struct net_options *o, const char *argument) {
   const char *next = optind < o->argc ? o->argv[optind] : "";
   return !strchr(argument, '=') && *next &&
          strspn(next, "0123456789.") == strlen(next);
 }
 
-/* Whether an earlier -D has the same name: `-D depth=50 -D depth=101`. */
+/* True if an earlier -D has the same name: `-D depth=50 -D depth=101`. */
 static bool was_defined(const struct net_options *o, const char *argument) {
   size_t length = strcspn(argument, "=");
   for (size_t i = 0; i + 1 < o->given_count; i++) {
@@ -51,7 +51,7 @@ static bool was_defined(const struct net_options *o, const char *argument) {
   return false;
 }
 
-/* Several values, where they are run through. */
+/* True for several values, if the command iterates over them. */
 bool net_options_is_axis(const struct net_options *o, const char *values) {
   return o->axis && (strchr(values, ',') || strstr(values, ".."));
 }
@@ -107,7 +107,7 @@ static int set_sizes(struct net_options *o, const char *argument) {
                   netc_message(o->netc));
 }
 
-/* -MD, -MF FILE, -MT NAME, -MP: the letter, and for two of them a word. */
+/* -MD, -MF FILE, -MT NAME, -MP: the letter, and a word for -MF and -MT. */
 static int add_dependency(struct net_options *o, char *letter) {
   char *value = letter[1] ? letter + 1 : NULL;
   if (*letter == 'D' && !value) {
@@ -175,7 +175,7 @@ static int add_budget(struct net_options *o, const char *list) {
       return complain(EXIT_USAGE, "--budget %s: a budget is not so long", list);
     snprintf(name, sizeof name, "%.*s", (int)length, at);
     snprintf(value, sizeof value, "%.*s", (int)rest, equals ? equals + 1 : "");
-    if (!equals && strcmp(name, "fits") == 0) /* the word alone is enough */
+    if (!equals && strcmp(name, "fits") == 0) /* the value is optional */
       snprintf(value, sizeof value,
                o->look.predict ? "prediction" : "training");
     if (netc_budget(o->netc, name, value) != NETC_OK)
@@ -208,7 +208,7 @@ static int complain_of_gap(const struct listed *list, bool first, bool last) {
                          : "between the commas");
 }
 
-/* Each value is tried; the last list of a setting counts. */
+/* Checks each value; the last list of a setting counts. */
 static int add_listed(struct net_options *o, const struct listed *listed) {
   char value[64];
   size_t i = 0;
@@ -237,7 +237,7 @@ static int add_listed(struct net_options *o, const struct listed *listed) {
   return EXIT_DONE;
 }
 
-/* All names of devices, apart by commas. */
+/* Lists the names of all devices, separated by commas. */
 static int add_all_devices(struct net_options *o, const char *setting) {
   struct netc_gpu gpu = {.size = sizeof gpu};
   struct listed list = {setting, o->devices};
@@ -254,7 +254,7 @@ static int add_all_devices(struct net_options *o, const char *setting) {
   return add_listed(o, &list);
 }
 
-/* `--batch 1,8,32` asks for a table, as `--gpu all` does. */
+/* `--batch 1,8,32` makes a table, as does `--gpu all`. */
 static int set_listed(struct net_options *o, const struct listed *given) {
   struct setting_row row = setting_row(slice_of(given->name));
   const char *value = given->values;
@@ -321,7 +321,7 @@ static int set_warning(struct net_options *o, const char *option) {
   return complain(EXIT_USAGE, "-W%s: %s", option, netc_message(o->netc));
 }
 
-/* 0, which is nothing to the library, asks for the totals alone. */
+/* 0 means "default" in the library; here it asks for totals only. */
 static int set_depth(struct net_options *o, const char *value) {
   int64_t depth;
   if (!option_number(OPTION_DEPTH, value, 0, 1000, &depth))
@@ -365,7 +365,7 @@ static int set_word(struct net_options *o, enum option_id option,
   return EXIT_DONE;
 }
 
-/* Those whose value is more than a member: see options.def. */
+/* Options that need more than a member: options.def. */
 static int call_option(struct net_options *o, enum option_id option,
                        const char *name, char *value) {
   switch (option) {
@@ -393,8 +393,7 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_DIM:
   case OPTION_PARAMETER:
   case OPTION_ASSUME_BN:
-  case OPTION_ALLOW_UNKNOWN:
-    break; /* when the file is opened: opening_import */
+  case OPTION_ALLOW_UNKNOWN: break; /* handled by opening_import() */
   default: return o->more(o->user, option, name, value);
   }
   return EXIT_DONE;
@@ -432,7 +431,7 @@ bool net_options_output(const struct net_options *options, const char **path) {
   return options->wanted_count < 2;
 }
 
-/* What is about files of other frameworks, given with a source alone. */
+/* Refuses options for files of other frameworks if there is only a source. */
 static int refuse_import_options(const struct net_options *o) {
   for (size_t i = 0; i < o->given_count && o->files.count == 1; i++) {
     enum option_id option = o->given[i].option;

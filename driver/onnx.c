@@ -1,4 +1,4 @@
-/* -o x.onnx: the model's files, and where the values of weights come from. */
+/* -o x.onnx: writes the model's files with the values of weights. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <math.h>
@@ -17,15 +17,15 @@ struct onnx_call {
   const struct export_request *request;
   struct arena arena;
   struct weight_set set;
-  struct tensor_file file; /* unless weights are made up */
+  struct tensor_file file; /* unless weights are generated */
   struct output_file data; /* beside the model */
-  bool quantised;          /* the model is: weights with steps are whole */
+  bool quantised;          /* weights with steps are integers */
   int status;
 };
 
-/* Zeros are a hole of the file, which takes no room on disk. */
+/* Skips zeros, which makes a hole in the file without disk space. */
 static bool put_hole(const struct onnx_call *call, FILE *to, int64_t bytes) {
-  bool appends = strcmp(call->request->path, "-") == 0; /* perhaps: >> */
+  bool appends = strcmp(call->request->path, "-") == 0; /* may append: >> */
   return !appends && fseeko(to, (off_t)bytes, SEEK_CUR) == 0;
 }
 
@@ -47,12 +47,12 @@ static bool output_steps(void *user, const char *layer,
   return give_steps(tensors_steps(&call->file, text_string(&key)), steps);
 }
 
-/* Values of a weight as the model has them. */
+/* Values of a weight in the model. */
 struct weight_reading {
   const struct weight_set *set;
   size_t weight;
   struct arena scratch;
-  float *all; /* NULL: they are as in the file, which is read in pieces */
+  float *all; /* NULL: read in pieces from the file */
 };
 
 static void open_reading(struct onnx_call *call, size_t weight,
@@ -74,7 +74,7 @@ static void read_values(const struct weight_reading *r, int64_t first,
     weight_set_values(r->set, r->weight, first, count, to);
 }
 
-/* As the runtime's block has them: a scale for each output. */
+/* Steps as in the runtime's weight block: a scale for each output. */
 static void make_steps(struct onnx_call *call, size_t weight,
                        struct onnx_q8_steps *steps) {
   const struct netc_weight *w = &call->set.weights.at[weight];
@@ -97,7 +97,7 @@ static void make_steps(struct onnx_call *call, size_t weight,
       .zero = arena_alloc(&call->arena, count + 1, sizeof *steps->zero)};
 }
 
-/* Matrices and kernels without any get some; a bias stays real. */
+/* Matrices and kernels without steps get some; a bias stays real. */
 static bool weight_steps(void *user, size_t weight,
                          struct onnx_q8_steps *steps) {
   struct onnx_call *call = user;
@@ -115,7 +115,7 @@ static bool weight_steps(void *user, size_t weight,
   return found;
 }
 
-/* Whole numbers, of which `values` are what they stand for. */
+/* Writes the integers that stand for `values`. */
 static void put_wholes(FILE *to, const struct onnx_q8_steps *steps,
                        int64_t each, int64_t first, const float *values,
                        size_t count) {
@@ -129,8 +129,8 @@ static void put_wholes(FILE *to, const struct onnx_q8_steps *steps,
   }
 }
 
-/* Without a file what scales is 1 and the rest is 0; sines are known. In
- * pieces: they may be more than memory has. */
+/* Without a file, scales are 1 and other weights 0; sines are known. Writes
+ * pieces, as a weight may exceed memory. */
 static void put_weight(void *user, size_t weight) {
   enum { PIECE = 1 << 14 };
   struct onnx_call *call = user;
@@ -160,7 +160,7 @@ static void put_weight(void *user, size_t weight) {
   arena_close(&reading.scratch);
 }
 
-/* A file that ends in a hole is as long as it says. */
+/* Extends a file that ends in a hole to its length. */
 static bool end_sparse(FILE *file) {
   return fflush(file) == 0 && ftruncate(fileno(file), ftello(file)) == 0;
 }
@@ -176,7 +176,8 @@ static int write_model(struct onnx_call *call, struct onnx_model *model,
   return ferror(r->file) ? output_failed(r->path, errno) : EXIT_DONE;
 }
 
-/* All weights beside the file, which the model names without folder. */
+/* Writes all weights to a file beside the model, which refers to it without
+ * folder. */
 static int write_beside(struct onnx_call *call, struct onnx_model *model) {
   const char *path = call->request->path, *slash = strrchr(path, '/');
   if (strcmp(path, "-") == 0)
@@ -207,7 +208,7 @@ static int write_files(struct onnx_call *call, struct onnx_model *model) {
              : write_model(call, model, NULL);
 }
 
-/* A net of `infer dtype=i8`, where its file has scales. */
+/* Quantises a net of `infer dtype=i8` if its file has scales. */
 static int quantise(struct onnx_call *call, struct onnx_model *model) {
   struct netc_q8_block block = {.size = sizeof block};
   const struct onnx_scales scales = {call, weight_steps, output_steps};
@@ -233,7 +234,7 @@ static int with_weights(struct onnx_call *call, struct onnx_model *model) {
   return status == EXIT_DONE ? write_files(call, model) : status;
 }
 
-/* The model; NULL: `why`, or the call's status, says why not. */
+/* Builds the model. NULL: `why` or the call's status has the reason. */
 static struct onnx_model *build(struct onnx_call *call, struct text *why) {
   const struct export_request *r = call->request;
   return r->dynamic || onnx_has_bounds(r->netc)
@@ -241,7 +242,7 @@ static struct onnx_model *build(struct onnx_call *call, struct text *why) {
              : onnx_build(r->netc, (int)r->opset, &call->arena, why);
 }
 
-/* What was given with -D: "depth=18 width=64". False: it cannot be kept. */
+/* Params given by -D: "depth=18 width=64". False if they cannot be stored. */
 static bool put_params(struct onnx_call *call, struct text *params) {
   struct netc_param param = {.size = sizeof param};
   struct netc *netc = call->request->netc;
@@ -256,7 +257,7 @@ static bool put_params(struct onnx_call *call, struct text *params) {
   return true;
 }
 
-/* Of a net that is one file. */
+/* Stores the source in the model if it is a single file. */
 static void keep_source(struct onnx_call *call, struct onnx_model *model) {
   struct netc *netc = call->request->netc;
   struct text params = text_new(&call->arena);

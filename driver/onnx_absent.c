@@ -1,4 +1,4 @@
-/* A program that was built without ONNX says so. */
+/* Replaces -o x.onnx in a program that is built without ONNX. */
 #include "driver/export.h"
 
 int export_onnx(const struct export_request *request) {

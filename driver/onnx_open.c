@@ -1,6 +1,6 @@
 /*
- * Models whose batch, or sizes with bounds, are left open: the net is compiled
- * with several sizes, and export/open.c finds what they change.
+ * Models with an open batch or open sizes: compiles the net with several sizes;
+ * export/open.c finds the differences.
  */
 #include "driver/onnx_open.h"
 
@@ -12,17 +12,17 @@
 
 enum {
   MOST_AXES = 16,
-  UPPER_SAMPLES = 10, /* from the upper half, where nothing is small */
-  CHANCE_SAMPLES = 8, /* from all of the bounds */
+  UPPER_SAMPLES = 10, /* from the upper half, where no size is small */
+  CHANCE_SAMPLES = 8, /* from the whole range */
   MOST_SAMPLES = UPPER_SAMPLES + CHANCE_SAMPLES + 2 * MOST_AXES + 2,
   FEWEST_SAMPLES = 3,
 };
 
-/* Batches that seldom are sizes of a net, too. */
+/* Batches that are seldom also sizes of a net. */
 static const int64_t batches[] = {61, 59, 67, 53, 71, 47,
                                   73, 43, 79, 41, 83, 37};
 
-/* An axis with bounds; or several that are equal, by the first of them. */
+/* An axis with bounds; equal axes refer to the first of them. */
 struct open_axis {
   const char *name;
   size_t input;
@@ -30,7 +30,7 @@ struct open_axis {
   int64_t low, high;
   int64_t step; /* between sizes with which the net compiles */
   size_t first;
-  int64_t now; /* in the sample at hand */
+  int64_t now; /* in the current sample */
   int64_t *sizes;
 };
 
@@ -55,7 +55,7 @@ struct opening_call {
 
 /* Axes */
 
-/* As frameworks call them. */
+/* Names that frameworks use. */
 static const char *word_of(const struct netc_shape *shape, int axis) {
   static const char *const words[] = {"depth", "height", "width"};
   int axes = shape->rank - (shape->type == NETC_FLOAT);
@@ -97,7 +97,7 @@ static void find_inputs(struct opening_call *c) {
 
 /* Compiling */
 
-/* "320x64x3": a number for each axis; without sizes, bounds as they were. */
+/* "320x64x3": a size for each axis; without sizes, the original bounds. */
 static void give_sizes(struct opening_call *c, size_t index, bool sized) {
   const struct open_input *input = &c->inputs.at[index];
   struct text text = text_new(c->arena);
@@ -138,7 +138,7 @@ static void give_batch(struct opening_call *c) {
   netc_set(c->request->netc, "batch", number);
 }
 
-/* One more sample; false: the net cannot be exported, with or without it. */
+/* Adds a sample; false if the net cannot be exported. */
 static bool add_sample(struct opening_call *c, bool perhaps) {
   const struct export_request *r = c->request;
   give_batch(c);
@@ -164,8 +164,8 @@ static bool is_with(const struct open_axis *a, const struct open_axis *b) {
   return a == b || (a->low == b->low && a->high == b->high);
 }
 
-/* Whether the net compiles with that axis smaller, alone or with all that have
- * its bounds. */
+/* True if the net compiles with a smaller axis, alone or together with those of
+ * equal bounds. */
 static bool compiles(struct opening_call *c, size_t axis, int64_t by,
                      bool alone) {
   set_ends(c, false);
@@ -189,7 +189,7 @@ static void find_step(struct opening_call *c, size_t axis) {
     if (!found)
       a->step *= 2;
   }
-  if (!found) { /* but both ends do */
+  if (!found) { /* only both ends compile */
     a->step = a->high - a->low;
     alone = false;
   }
@@ -200,8 +200,8 @@ static void find_step(struct opening_call *c, size_t axis) {
 
 /* Samples */
 
-/* How many steps below the upper end, in the upper half: some next to it, some
- * far away, so that what divides a size shows; false: not so many. */
+/* Steps below the upper end, within the upper half: some near, some far, so
+ * that divisors of a size show. False if there are not that many. */
 static bool steps_below(const struct open_axis *a, size_t which,
                         int64_t *steps) {
   int64_t n = (a->high - a->low) / a->step;
@@ -219,7 +219,7 @@ static bool steps_below(const struct open_axis *a, size_t which,
   return false;
 }
 
-/* Other sizes for each axis, none of which follows from another one's. */
+/* Sets different sizes for each axis, none of which follows from another. */
 static void set_between(struct opening_call *c, size_t sample) {
   for (size_t i = 0; i < c->axis_count; i++) {
     struct open_axis *a = &c->axes[i];
@@ -236,7 +236,7 @@ static void set_between(struct opening_call *c, size_t sample) {
   }
 }
 
-/* Any sizes, the same ones each time. */
+/* Sets pseudorandom sizes, equal in each run. */
 static void set_by_chance(struct opening_call *c, uint64_t *state) {
   for (size_t i = 0; i < c->axis_count; i++) {
     struct open_axis *a = &c->axes[i];
@@ -247,7 +247,7 @@ static void set_by_chance(struct opening_call *c, uint64_t *state) {
   }
 }
 
-/* Each axis on its own, so that no two have the same sizes in all samples. */
+/* Varies each axis alone, so that no two have equal sizes in all samples. */
 static void add_alone(struct opening_call *c) {
   for (size_t i = 0; i < c->axis_count; i++) {
     for (int low = 0; low < 2 && c->axes[i].first == i; low++) {
@@ -261,7 +261,7 @@ static void add_alone(struct opening_call *c) {
   }
 }
 
-/* Both ends, where the upper one has the longest constants. */
+/* Adds both ends; the upper one has the longest constants. */
 static const struct onnx_model *add_ends(struct opening_call *c) {
   const struct onnx_model *upper = NULL;
   for (int low = 0; low < 2 && c->axis_count; low++) {
@@ -274,7 +274,7 @@ static const struct onnx_model *add_ends(struct opening_call *c) {
   return upper;
 }
 
-/* False: the net cannot be exported. */
+/* False if the net cannot be exported. */
 static bool add_samples(struct opening_call *c,
                         const struct onnx_model **upper) {
   size_t wanted = c->axis_count ? UPPER_SAMPLES : FEWEST_SAMPLES;
@@ -295,7 +295,7 @@ static bool add_samples(struct opening_call *c,
 
 /* Names */
 
-/* Two lengths that are two are called after their inputs. */
+/* Names different axes with the same word after their inputs. */
 static void name_axes(struct opening_call *c) {
   const char *names[MOST_AXES];
   for (size_t i = 0; i < c->axis_count; i++) {

@@ -1,4 +1,4 @@
-/* Opening: what an operand is, and the source that it is or becomes. */
+/* Opening: identifies an operand, and finds or makes its source. */
 #include "driver/opening.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct opening_run {
   int status;
 };
 
-/* A path as a shell reads it, or in the quotes of Python that stand there. */
+/* A path quoted for a shell, or escaped inside Python's quotes. */
 static void put_path(struct text *text, const char *path) {
   if (!text->length || text->at[text->length - 1] != '"') {
     struct shell_word word = shell_word("%s", path);
@@ -26,7 +26,7 @@ static void put_path(struct text *text, const char *path) {
     text_printf(text, strchr("\"\\", *path) ? "\\%c" : "%c", *path);
 }
 
-/* The hints of a kind, with the file in them. */
+/* Hints of a kind, with the file's path. */
 static const char *help_text(struct arena *arena, const char *help,
                              const char *path) {
   struct text text = text_new(arena);
@@ -65,7 +65,7 @@ int opening_refuse(const struct opened_file *opening, enum file_kind_id kind) {
   return opening_refuse_file(opening->path, kind, "");
 }
 
-/* A file that is not what its name says, or is empty. */
+/* Refuses a file whose bytes do not match its name, or an empty one. */
 static int refuse_name(const struct opened_file *o) {
   struct arena arena;
   const char *name = file_kind(o->kind)->name;
@@ -82,19 +82,19 @@ static int refuse_name(const struct opened_file *o) {
   return status;
 }
 
-/* A pipe is read once: what it gave is all there is. */
+/* A pipe can only be read once. */
 static bool is_file(const struct opened_file *o) {
   char first;
   return strcmp(o->path, "-") != 0 && byte_head(o->path, &first, 1) == 1;
 }
 
-/* Of all but files that nobody can use, or whose readers read themselves. */
+/* True except for unusable files, and kinds whose readers read the file. */
 static bool is_read_whole(const struct opened_file *o) {
   const struct file_kind *k = o->kind == KIND_COUNT ? NULL : file_kind(o->kind);
   return !k || (k->read && !k->header && !(k->opens_file && is_file(o)));
 }
 
-/* Whether a file is read to its end. */
+/* True if the whole file is to be read. */
 static bool goes_on(void *user, struct slice head) {
   struct opened_file *o = user;
   o->kind = file_kind_of(o->path, head);
@@ -110,7 +110,7 @@ static const char *unpacked_name(struct opened_file *o) {
   return arena_copy(&o->arena, o->path, packed ? length - 3 : length);
 }
 
-/* The text of what is packed, by what that is. */
+/* Reads packed text and identifies it. */
 static bool read_packed(struct opened_file *o, struct byte_store *store) {
   size_t most = store->size < FILE_HEAD ? (size_t)store->size : FILE_HEAD;
   char *head = arena_room(&o->arena, most + 1, 1), *all = head;
@@ -132,7 +132,7 @@ static bool read_packed(struct opened_file *o, struct byte_store *store) {
   return byte_store_read(store, 0, all, o->text.length);
 }
 
-/* Of a file, or what a pipe gave, that gzip packed. */
+/* Opens a file, or the content of a pipe, packed by gzip. */
 static int open_packed(struct opened_file *o) {
   struct byte_store store = byte_store_of(o->text);
   bool read = is_file(o) ? byte_store_open(&store, o->path)

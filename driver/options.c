@@ -1,4 +1,5 @@
-/* Options of the command line: one table for getopt, help and completion. */
+/* Options of the command line: a single table for getopt, help and
+ * completion. */
 #define _GNU_SOURCE
 #include "driver/options.h"
 
@@ -13,7 +14,7 @@
 #include "base/text.h"
 #include "driver/net_options.h"
 
-/* The words of options, each beside what it stands for. */
+/* Words of options, with their values. */
 #define UNITS_WORDS(W) W(iec, NETC_IEC) W(si, NETC_SI) W(bytes, NETC_BYTES)
 #define LAYOUT_WORDS(W) W(hwc, false) W(chw, true)
 #define HEADER_WORDS(W) W(full, false) W(deploy, true)
@@ -52,14 +53,14 @@ static const struct option_row rows[] = {
 
 enum {
   MOST_OPTIONS = 128, /* with all settings */
-  FIRST_CODE = 256,   /* of getopt, above any letter */
+  FIRST_CODE = 256,   /* of getopt's codes, above any letter */
 };
 
-/* What getopt is given: made from the rows of a command and the settings. */
+/* Arguments for getopt, from a command's rows and the settings. */
 struct option_parser {
   enum command command;
   struct option longs[MOST_OPTIONS];
-  enum option_id codes[MOST_OPTIONS]; /* by place in `longs` */
+  enum option_id codes[MOST_OPTIONS]; /* by index in `longs` */
   size_t count;
   struct option_text names[MOST_OPTIONS]; /* of settings */
   char letters[2 * OPTION_COUNT + 2];
@@ -94,7 +95,7 @@ struct option_text option_text(const struct option_row *row) {
   return to;
 }
 
-/* data_parallel is --data-parallel. */
+/* Appends a name with hyphens: data_parallel is --data-parallel. */
 static void put_hyphens(struct option_text *to, const char *name) {
   size_t used = strlen(to->text), length = strlen(name);
   for (size_t i = 0; i <= length && used + i < sizeof to->text; i++)
@@ -165,7 +166,7 @@ static void open_parser(struct option_parser *p, enum command command) {
   char *letter = p->letters;
   memset(p, 0, sizeof *p);
   p->command = command;
-  *letter++ = ':'; /* a missing value is told apart */
+  *letter++ = ':'; /* reports a missing value with ':' */
   for (int i = 0; i < OPTION_COUNT; i++) {
     const struct option_row *row = &rows[i];
     if (!option_taken(command, row))
@@ -186,7 +187,7 @@ static void open_parser(struct option_parser *p, enum command command) {
     add_setting(p, &setting);
 }
 
-/* Whether a name is one of those, which are separated by blanks. */
+/* True if `words`, separated by blanks, contain the name. */
 static bool is_word_of(const char *words, struct slice name) {
   for (const char *at = words; *at; at += strspn(at, " ")) {
     struct slice word = {at, strcspn(at, " ")};
@@ -220,7 +221,7 @@ static bool is_setting(struct slice name) {
   return false;
 }
 
-/* Whether the command takes `--NAME ...` or `-X ...`, as a hint begins. */
+/* True if the command takes `--NAME ...` or `-X ...`. */
 static bool takes(const struct option_parser *p, const char *at) {
   if (at[1] != '-')
     return strchr(p->letters, at[1]) != NULL;
@@ -231,7 +232,7 @@ static bool takes(const struct option_parser *p, const char *at) {
   return false;
 }
 
-/* Whether the command takes all that a hint has between backticks. */
+/* True if the command takes all options between backticks in a hint. */
 static bool takes_all(const struct option_parser *p, const char *hint) {
   for (const char *at = strchr(hint, '`'); at; at = strchr(at + 1, '`')) {
     if (at[1] == '-' && !takes(p, at + 1))
@@ -241,7 +242,7 @@ static bool takes_all(const struct option_parser *p, const char *hint) {
   return true;
 }
 
-/* Where another program, or another command of ours, has this option. */
+/* Explains an option of another program or of another command. */
 static bool explain_foreign(const struct option_parser *p, const char *argument,
                             struct slice name) {
   static const struct {
@@ -276,7 +277,7 @@ static bool explain_foreign(const struct option_parser *p, const char *argument,
   return false;
 }
 
-/* The argument that getopt has stopped in: of -O2 it is not through yet. */
+/* The argument at which getopt stopped; in -O2 it has not moved on. */
 static const char *stopped_in(char **argv, int at) {
   const char *last = argv[optind > at ? optind - 1 : at];
   bool letters = *last == '-' && last[1] != '-';
@@ -316,7 +317,7 @@ static enum option_id option_of_letter(int letter) {
   return (enum option_id)i;
 }
 
-/* --help and --version end the reading of all commands alike. */
+/* --help and --version end the parsing of all commands. */
 static bool answered(enum command command, enum option_id option, int *status) {
   if (option == OPTION_HELP)
     *status = print_help(command);
@@ -325,7 +326,7 @@ static bool answered(enum command command, enum option_id option, int *status) {
   return option == OPTION_HELP || option == OPTION_VERSION;
 }
 
-/* --diagnostics=json also shapes complaints about options before it. */
+/* --diagnostics=json also applies to complaints about earlier options. */
 static void foresee_style(enum command command, int argc, char **argv) {
   const struct option_row *row = &rows[OPTION_DIAGNOSTICS];
   char whole[64];

@@ -1,4 +1,5 @@
-/* Options of the command line: one table for getopt, help and completion. */
+/* Options of the command line: a single table for getopt, help and
+ * completion. */
 #ifndef NETC_DRIVER_OPTIONS_H
 #define NETC_DRIVER_OPTIONS_H
 
@@ -16,7 +17,7 @@ enum option_id {
 #include "driver/options.def"
 #undef OPTION
   OPTION_COUNT,
-  OPTION_SETTING /* one of the library's */
+  OPTION_SETTING /* a setting of the library */
 };
 
 enum option_group {
@@ -28,40 +29,40 @@ enum option_group {
 };
 
 struct option_row {
-  const char *name;  /* --name; NULL: there is only the letter */
+  const char *name;  /* --name; NULL: only a letter */
   char letter;       /* -x */
-  const char *value; /* what it takes: "N", "iec|si|bytes"; NULL: nothing */
-  bool optional;     /* its value, after a `=` */
-  const int *values; /* what each of its words stands for */
-  /* Where it sets a bool, a text, or a word of so many bytes in struct
-   * net_options; 0: it does not. */
+  const char *value; /* value: "N", "iec|si|bytes"; NULL: none */
+  bool optional;     /* the value is optional, after `=` */
+  const int *values; /* values of its words */
+  /* Offsets in struct net_options of a bool, a text, or a word with its size;
+   * 0: none. */
   size_t flag, text, word, word_size;
-  unsigned commands; /* FOR(...) those that take it */
+  unsigned commands; /* commands that take it: FOR(...) */
   enum option_group group;
-  const char *shown; /* in the help, instead of what the above make */
+  const char *shown; /* text for the help, in place of the generated one */
   const char *help;
 };
 
 const struct option_row *option_row(enum option_id option);
 
-/* What the command line does with a setting besides setting it. */
+/* Special handling of a setting by the command line. */
 struct setting_row {
   const char *name;
-  const char *heading; /* of its column in a table; NULL: its name */
-  bool last;           /* set when all options are read: --devices may follow */
-  bool leads;          /* several values of it are a table's first column */
-  bool devices;        /* it names a device, and `all` is all of them */
-  bool whole;          /* from a digit on, commas are part of one value */
-  unsigned hidden;     /* FOR(...) the commands whose hints never name it */
+  const char *heading; /* heading of its column in tables; NULL: its name */
+  bool last;           /* set after all options, as --devices may follow */
+  bool leads;          /* with several values, the first column of tables */
+  bool devices;        /* names a device; `all` stands for all of them */
+  bool whole;          /* from a digit on, commas belong to the value */
+  unsigned hidden;     /* commands whose hints never mention it: FOR(...) */
 };
 
-/* The row of settings.def; one without members for other settings. */
+/* Row of a setting in settings.def; empty for other settings. */
 struct setting_row setting_row(struct slice name);
 
-/* What stands at the left, and its explanation from `column` on. */
+/* Prints `left`, and `text` from `column` on. */
 void put_beside(const char *left, size_t column, const char *text);
 
-/* "-i, --in-place", "--units=iec|si|bytes": how a row is shown. */
+/* "-i, --in-place", "--units=iec|si|bytes": a row in the help. */
 struct option_text {
   char text[96];
 };
@@ -71,47 +72,47 @@ struct option_text option_text(const struct option_row *row);
 struct option_text setting_text(const struct netc_setting *setting,
                                 const struct netc_argument *argument);
 
-/* Whether a command takes an option; all settings go to those that compile. */
+/* True if a command takes an option, or settings; all commands that compile
+ * take the settings. */
 bool option_taken(enum command command, const struct option_row *row);
 bool settings_taken(enum command command);
 
 /*
- * The settings that a command takes, one by one from *index on; not those
- * whose name is that of an option of its own.
+ * The next setting of a command, from *index on. Omits settings with the name
+ * of one of its own options.
  */
 bool option_setting(enum command command, size_t *index,
                     struct netc_setting *setting);
 
 /*
- * Called for each option, with its value or NULL; `name` is that of a
- * setting. Returns an exit status. getopt's `optind` is the next argument,
- * which it may take.
+ * Called for each option with its value or NULL; `name` is that of a setting.
+ * Returns an exit status. May take the next argument, at getopt's `optind`.
  */
 typedef int option_fn(void *user, enum option_id option, const char *name,
                       char *value);
 
-/* The operands after the options. */
+/* Operands after the options. */
 struct operands {
   char **at;
   int count;
-  int status; /* where there is nothing left to do: how to exit */
+  int status; /* exit status, if options_read() returns false */
 };
 
 /*
- * Reads the command line of a command. False if that is all: --help and
- * --version have been answered, or a complaint was made. `take` may be NULL
- * for a command without options of its own.
+ * Parses the command line of a command. False if nothing is left to do: --help
+ * and --version were answered, or a complaint was made. `take` may be NULL for
+ * a command without its own options.
  */
 bool options_read(enum command command, int argc, char **argv, option_fn *take,
                   void *user, struct operands *operands);
 
-/* What a word of an option stands for; false if it has no such word. */
+/* Value of an option's word; false if it has no such word. */
 bool option_word(enum option_id option, const char *value, int *found);
 
-/* The same with a complaint about an unknown word. */
+/* The same, with a complaint about an unknown word. */
 bool option_choose(enum option_id option, const char *value, int *found);
 
-/* A whole number from `least` to `most`; false, and a complaint, if not. */
+/* An integer from `least` to `most`; false after a complaint. */
 bool option_number(enum option_id option, const char *value, int64_t least,
                    int64_t most, int64_t *number);
 

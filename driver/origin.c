@@ -1,4 +1,4 @@
-/* Origins: hashes of sources and settings, and the version, as one word. */
+/* Origins: the version, and hashes of sources and settings, as one word. */
 #include "driver/origin.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static void put_hash(struct origin_word *origin, uint64_t hash) {
            hash & TWELVE_DIGITS);
 }
 
-/* A text and its end: "ab" and "c" are not "a" and "bc". */
+/* Hashes a text and its end, so that "ab", "c" and "a", "bc" differ. */
 static uint64_t add_text(uint64_t hash, struct slice text) {
   return hash_text(hash_text(hash, text), (struct slice){"", 1});
 }
@@ -67,7 +67,7 @@ static bool is_range(const struct net_options *o,
          net_options_is_axis(o, equals ? equals + 1 : given->value);
 }
 
-/* A table of devices is read again: its rows count, not its name. */
+/* A table of devices is hashed by its rows, not by its name. */
 static uint64_t hash_value(const struct option_given *given, uint64_t hash) {
   struct arena arena;
   struct slice table;
@@ -80,7 +80,7 @@ static uint64_t hash_value(const struct option_given *given, uint64_t hash) {
   return hash;
 }
 
-/* The order does not count; of several values for one name the last does. */
+/* The order does not matter; of several values for a name the last counts. */
 static uint64_t hash_settings(const struct net_options *o) {
   uint64_t sum = 0;
   for (size_t i = 0; i < o->given_count; i++) {
@@ -104,7 +104,7 @@ struct origin_word origin_of_rows(const struct net_options *options) {
   return origin;
 }
 
-/* Lines of x.net that say how it is used, not what it computes. */
+/* True for lines of x.net about its use, which do not affect results. */
 static bool is_usage(struct slice line) {
   static const char *const words[] = {"net ", "train ", "infer ", "budget ",
                                       "allow "};
@@ -132,7 +132,7 @@ bool origin_of_layers(struct netc *netc, struct origin_word *origin) {
   return right;
 }
 
-/* The index-th part of a word with hyphens, from 0; empty if there is none. */
+/* Part `index` of a word with hyphens, from 0; empty if there is none. */
 static struct slice part_of(struct slice text, int index) {
   const char *hyphen;
   for (; (hyphen = memchr(text.at, '-', text.length)) && index > 0; index--)

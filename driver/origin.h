@@ -1,7 +1,7 @@
 /*
- * Origins: what was computed from which sources, with which settings and by
- * which version, as one short word. It is stored with results that are read
- * back later, so that those of another question are refused.
+ * Origins: the sources, settings and version of a result, as one short word. It
+ * is stored with results, so that those of another question are refused when
+ * they are read back.
  */
 #ifndef NETC_DRIVER_ORIGIN_H
 #define NETC_DRIVER_ORIGIN_H
@@ -14,23 +14,22 @@ struct origin_word {
 };
 
 /*
- * The origin of a loaded net: hashes of the texts of all its sources, and of
- * options that change figures. Options with ranges do not count: their values
- * are in the rows.
+ * Origin of a loaded net: hashes of all sources and of options that change
+ * figures. Ranges do not count, as their values are in the rows.
  */
 struct origin_word origin_of_rows(const struct net_options *options);
 
-/* The origin of a net as it computes: its layers and shapes, without settings
-   and names of files. False if memory ran out. */
+/* Origin of a net's computation: layers and shapes, without settings and names
+ * of files. False if memory ran out. */
 bool origin_of_layers(struct netc *netc, struct origin_word *origin);
 
-/* How a stored origin differs, as a sentence's end: "of another source"; NULL:
- * it does not. */
+/* How a stored origin differs, as the end of a sentence: "of another source";
+ * NULL: equal. */
 const char *origin_differs(const struct origin_word *origin,
                            struct slice stored);
 
-/* True if a net with a stored origin is another one: the version does not
- * count, as long as layers are written in the same words. */
+/* True if the stored origin is that of another net. Versions are ignored while
+ * layers are written in the same words. */
 bool origin_other_net(const struct origin_word *origin, struct slice stored);
 
 #endif

@@ -1,5 +1,5 @@
-/* Outputs: files that are whole or not there. */
-#define _GNU_SOURCE /* O_TMPFILE */
+/* Outputs: files that are complete or absent. */
+#define _GNU_SOURCE /* for O_TMPFILE */
 #include "driver/output.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 #include "driver/temporary.h"
 
 /*
- * Temporary files that are there now. A signal handler can see nothing but
- * what is static; this is the program's only state of that kind.
+ * Existing temporary files. A signal handler can only reach static variables;
+ * this is the program's only state of that kind.
  */
 enum { MOST_TEMPORARY = 128 };
 static char *volatile temporary_files[MOST_TEMPORARY];
@@ -32,7 +32,7 @@ static void watch_signals(void) {
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
     struct sigaction before, action = {.sa_handler = remove_all};
     sigaction(signals[i], NULL, &before);
-    if (before.sa_handler != SIG_IGN) /* nohup */
+    if (before.sa_handler != SIG_IGN) /* ignored under nohup */
       sigaction(signals[i], &action, NULL);
   }
 }
@@ -44,7 +44,7 @@ static int note_temporary(char *path) {
     temporary_files[i] = path;
     return i;
   }
-  return -1; /* more than a run can ask for */
+  return -1; /* more than a run can open */
 }
 
 static void forget(struct output_file *output) {
@@ -67,8 +67,8 @@ char *path_copy(const char *path, size_t length, const char *end) {
   return copy;
 }
 
-/* Where a path leads, links followed; of a file that is not there yet, its
- * folder. From malloc; NULL for no memory, and for what is not a plain file. */
+/* Resolves a path; of a missing file, its folder. From malloc. NULL without
+ * memory, or if it is not a regular file. */
 static char *place_of(const char *path) {
   struct stat stat_of;
   if (strcmp(path, "-") == 0 ||
@@ -107,7 +107,7 @@ int output_spares_sources(const char *path, const struct netc *netc) {
   return EXIT_DONE;
 }
 
-/* Of the file that is replaced, or what the umask leaves. */
+/* Mode of the replaced file, or that of the umask. */
 static mode_t mode_for(const char *path) {
   struct stat old;
   if (stat(path, &old) == 0)
@@ -124,8 +124,8 @@ static char *folder_of(const char *path) {
                        : path_copy(".", 1, "");
 }
 
-/* Beside the output, by a name of its own: that of a file may be of 255 bytes.
- * -1: errno. */
+/* Makes a temporary file beside the output. It has its own name, as the
+ * output's may already have 255 bytes. -1: errno. */
 static int make_named(struct output_file *output) {
   const char *slash = strrchr(output->path, '/');
   size_t folder = slash ? (size_t)(slash + 1 - output->path) : 0;
@@ -134,7 +134,7 @@ static int make_named(struct output_file *output) {
   return output->temporary ? mkstemp(output->temporary) : -1;
 }
 
-/* /proc gives a file its name at the end, where there is one. */
+/* Path of a descriptor in /proc, if that is mounted. */
 struct descriptor_path {
   char text[64];
 };
@@ -163,7 +163,7 @@ static int open_named(struct output_file *output) {
     fd = make_named(output);
     if (fd < 0 || temporary_hold(fd))
       break;
-    close(fd); /* another process took it for left */
+    close(fd); /* another process has swept it */
     fd = -1;
   }
   if (fd >= 0)
@@ -208,13 +208,13 @@ bool output_open(struct output_file *output, const char *path) {
     output->file = stdout;
     return true;
   }
-  output->path = realpath(path, NULL); /* where a link leads */
+  output->path = realpath(path, NULL); /* resolves links */
   if (!output->path)
     output->path = path_copy(path, strlen(path), "");
   if (!output->path)
     return false;
   bool special = lstat(output->path, &stat_of) == 0 &&
-                 !S_ISREG(stat_of.st_mode); /* or a link to nothing yet */
+                 !S_ISREG(stat_of.st_mode); /* or a link to a missing file */
   if (!special)
     return open_temporary(output);
   output->file = fopen(output->path, "wb");
@@ -241,7 +241,7 @@ static bool same_content(const char *a, const char *b) {
   return same;
 }
 
-/* Closes the file; false if any byte of it was lost. */
+/* Closes the file; false if any byte was lost. */
 static bool close_file(struct output_file *output) {
   bool written = !ferror(output->file);
   if (output->file == stdout)
@@ -257,7 +257,7 @@ static bool name_unnamed(struct output_file *output) {
 #ifdef O_TMPFILE
   enum { TRIES = 100 };
   for (int i = 0; i < TRIES; i++) {
-    int fd = make_named(output); /* to find a name that is free */
+    int fd = make_named(output); /* to find a free name */
     if (fd < 0)
       return false;
     close(fd);
@@ -277,7 +277,7 @@ static bool name_unnamed(struct output_file *output) {
   return false;
 }
 
-/* The file takes its place: at once, or that of another one. */
+/* Puts the file in place: links it, or replaces another one. */
 static bool place(struct output_file *output) {
   if (!output->temporary &&
       linkat(AT_FDCWD, descriptor_path(output->held).text, AT_FDCWD,
@@ -318,7 +318,7 @@ void output_abandon(struct output_file *output) {
   let_go(output, false);
 }
 
-/* Where nobody reads any more, there is nobody to tell. */
+/* Does not report a closed pipe on standard output. */
 int output_failed(const char *path, int error) {
   bool standard = strcmp(path, "-") == 0;
   if (standard && error == EPIPE)

@@ -1,43 +1,44 @@
-/* Outputs: files that are whole or not there. */
+/* Outputs: files that are complete or absent. */
 #ifndef NETC_DRIVER_OUTPUT_H
 #define NETC_DRIVER_OUTPUT_H
 
 #include "driver/command.h"
 
 /*
- * A file on its way: bytes go to one without a name in its folder, which takes
- * its place in output_commit, and is gone in output_abandon, or when the
- * program ends. Where a file system has none it has a temporary name, which a
- * signal removes; what SIGKILL leaves the next output there does. A file that
- * is replaced leaves its mode to the new one. What is not a plain file (a
- * device, a pipe) is written to as it is; a link is followed.
+ * An output in progress. Bytes go to an unnamed file in its folder.
+ * output_commit() puts it in place; output_abandon() and the end of the program
+ * delete it. File systems without unnamed files get a temporary name, which a
+ * signal removes; after SIGKILL the next output in the folder removes it. A
+ * replaced file's mode is kept. Devices and pipes are written directly; links
+ * are followed.
  */
 struct output_file {
   char *path;
-  bool placed;     /* in the end; if not, bytes go straight to `file` */
-  char *temporary; /* NULL: it has no name yet, or none is needed */
-  int slot;        /* among those that a signal removes */
-  int held;        /* the file, if it is placed, until that is done */
+  bool placed;     /* put in place at the end; false: writes directly */
+  char *temporary; /* NULL: unnamed, or not needed */
+  int slot;        /* among the files that a signal removes */
+  int held;        /* descriptor that holds the file until it is in place */
   FILE *file;
 };
 
-/* The first bytes of a path with an end, from malloc; NULL: no memory. */
+/* The first `length` bytes of a path with `end`, from malloc; NULL: no
+ * memory. */
 char *path_copy(const char *path, size_t length, const char *end);
 
-/* `path` "-" is standard output. False, with errno set, if it cannot be. */
+/* Opens an output; "-" is standard output. False with errno. */
 bool output_open(struct output_file *output, const char *path);
 
-/* False, with errno set, if the file could not be put in place. */
+/* Puts the file in place; false with errno. */
 bool output_commit(struct output_file *output, bool if_changed);
 void output_abandon(struct output_file *output);
 
-/* Whether two paths, there or not yet, are one plain file. */
+/* True if two paths, of existing or future files, are the same regular file. */
 bool output_same_file(const char *a, const char *b);
 
-/* Complains of an output that would take a source's place; EXIT_USAGE. */
+/* Complains about an output that would replace a source: EXIT_USAGE. */
 int output_spares_sources(const char *path, const struct netc *netc);
 
-/* Says that a path could not be written, and why; EXIT_IO. */
+/* Complains that a path could not be written: EXIT_IO. */
 int output_failed(const char *path, int error);
 
 #endif

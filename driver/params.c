@@ -1,4 +1,4 @@
-/* netc params: what -D can choose in a net. */
+/* netc params: lists the params of a net, for -D. */
 #include <string.h>
 
 #include "driver/net_options.h"
@@ -11,14 +11,14 @@ static int wider(int width, const char *text) {
   return (int)strlen(text) > width ? (int)strlen(text) : width;
 }
 
-/* "384", or "width/64 = 6" of what follows others. */
+/* "384", or "width/64 = 6" if it depends on others. */
 static char *put_default(const struct netc_param *p, char *to, size_t room) {
   snprintf(to, room, "%s%s%s", p->follows, *p->follows ? " = " : "",
            p->fallback);
   return to;
 }
 
-/* name, default, what is allowed; a value of -D after the default. */
+/* Prints name, default and allowed values; values of -D follow. */
 static void put_params(struct netc *netc) {
   struct netc_param p = {.size = sizeof p};
   char text[200];

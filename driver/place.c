@@ -16,14 +16,14 @@ struct placing_run {
   struct net_options options;
   struct netc_place_options place;
   struct netc_placing found;
-  const char *output; /* the JSON; NULL: none is wanted */
+  const char *output; /* path of the JSON; NULL: none */
   struct arena arena;
   int status;
 };
 
 /* The command lines */
 
-/* As a shell reads it back. */
+/* Quotes a word for a shell. */
 static void put_word(struct text *text, const char *word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
                               "UVWXYZ0123456789_-./=,:+%@";
@@ -41,7 +41,7 @@ static void put_word(struct text *text, const char *word) {
   text_putc(text, '\'');
 }
 
-/* Whether a list of options has one of that name. */
+/* True if a list of options has one with that name. */
 static bool has_option(const char *options, const char *name) {
   size_t length = strlen(name);
   for (const char *at = options; (at = strstr(at, "--")) != NULL; at += 2)
@@ -54,7 +54,7 @@ static void put_option(struct text *text, const struct option_given *given) {
   const struct option_row *row =
       given->option < OPTION_COUNT ? option_row(given->option) : NULL;
   if (row && (given->option == OPTION_OUTPUT || row->commands == FOR(PLACE)))
-    return; /* of this command alone */
+    return; /* only for this command */
   if (row && !row->name)
     text_printf(text, " -%c", row->letter);
   else
@@ -65,7 +65,7 @@ static void put_option(struct text *text, const struct option_given *given) {
   put_word(text, given->value);
 }
 
-/* What was typed, less what only this command has, and what was found. */
+/* The typed options without those of this command, and the options found. */
 static struct slice command_line(struct placing_run *run,
                                  const struct netc_placement *p) {
   struct text text = text_new(&run->arena);
@@ -124,7 +124,7 @@ static const char *offload_text(const char *words, char *room) {
   return length ? room : "-";
 }
 
-/* Columns that are there only if something is in them. */
+/* Columns that are shown only if they have content. */
 struct columns {
   bool context, experts, offload, sequence, again, parts, hours, money;
 };
@@ -171,7 +171,7 @@ static void put_heading(struct text *text, const struct columns *c,
   text_putc(text, '\n');
 }
 
-/* "4x16": samples, and how often in a step. */
+/* "4x16": samples of a microbatch, and microbatches of a step. */
 static void put_batch(struct text *text, const struct netc_placement *p) {
   char both[48];
   snprintf(both, sizeof both, "%" PRId64 "x%" PRId64, p->microbatch,
@@ -282,14 +282,14 @@ static void put_legend(struct text *text, const struct columns *c,
                    "no step is shorter:\ndocs/placement.md\n");
 }
 
-/* A command over several lines, broken before options. */
+/* Writes a command on several lines, broken before options. */
 static void put_wrapped(struct text *text, struct slice line) {
   enum { WIDTH = 76 };
   size_t column = 3;
   bool quoted = false;
   for (size_t i = 0; i < line.length; i++) {
     char c = line.at[i];
-    size_t to = i + 1; /* after the option, with what it takes */
+    size_t to = i + 1; /* end of the option with its value */
     quoted ^= c == '\'';
     while (to + 1 < line.length &&
            !(line.at[to] == ' ' && line.at[to + 1] == '-'))
@@ -336,7 +336,7 @@ static void member_real(struct json *json, const char *key, double value) {
   json_put_real(json, value);
 }
 
-/* 0: it is not known. */
+/* 0 means unknown. */
 static void member_known(struct json *json, const char *key, double value) {
   json_put_key(json, key);
   if (value > 0)
@@ -430,7 +430,8 @@ static int write_json(struct placing_run *run) {
 
 /* The command */
 
-/* By how much the nearest one is too large, and what may help. */
+/* Complains about the memory that the closest placement lacks, and offers
+ * help. */
 static int say_short(struct placing_run *run) {
   struct netc_placement p = {.size = sizeof p};
   if (run->found.fits || netc_placement(run->options.netc, 0, &p) != NETC_OK)

@@ -1,4 +1,4 @@
-/* netc plan: an arena for the buffers of a table, as MiniMalloc reads it. */
+/* netc plan: plans an arena for a table of buffers in MiniMalloc's format. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static int write_plan(const struct plan_request *p, const struct table *table) {
   return EXIT_DONE;
 }
 
-/* Thousandths of a per cent by which the arena exceeds its bound. */
+/* Prints by how much the arena exceeds its bound, in thousandths of a per
+ * cent. */
 static void put_gap(const struct netc_plan *plan) {
   int64_t gap = plan->height - plan->lower_bound;
   int64_t bound = plan->lower_bound;

@@ -1,4 +1,4 @@
-/* Progress: a line on a terminal for what lasts longer than a second. */
+/* Progress: a line on a terminal for work that takes over a second. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/progress.h"
 
@@ -38,7 +38,7 @@ bool progress_show(void *user, const char *what, int64_t done, int64_t total) {
     fprintf(stderr, ", %d %%", (int)(100.0 * (double)done / (double)total));
   else if (done > 0)
     fprintf(stderr, ", %s", count_text(done).text);
-  fputs("\033[K", stderr); /* what is left of a longer line */
+  fputs("\033[K", stderr); /* erases the rest of a longer line */
   fflush(stderr);
   return true;
 }

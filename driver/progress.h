@@ -1,4 +1,4 @@
-/* Progress: a line on a terminal for what lasts longer than a second. */
+/* Progress: a line on a terminal for work that takes over a second. */
 #ifndef NETC_DRIVER_PROGRESS_H
 #define NETC_DRIVER_PROGRESS_H
 
@@ -7,20 +7,20 @@
 
 struct netc;
 
-/* The line rewrites itself on standard error, and is erased in the end. */
+/* The line is rewritten on standard error and erased at the end. */
 struct progress_line {
-  bool wanted; /* a terminal shows it */
+  bool wanted; /* standard error is a terminal */
   bool shown;
-  int64_t start, last; /* milliseconds: of the command, of the line */
+  int64_t start, last; /* milliseconds: start of the command, last update */
 };
 
-/* From now on; `netc` tells it, if it is not NULL. */
+/* Starts the progress; connects it to `netc` unless that is NULL. */
 void progress_open(struct progress_line *line, struct netc *netc);
 
 /* A netc_progress_fn; `user` is the line. */
 bool progress_show(void *user, const char *what, int64_t done, int64_t total);
 
-/* Before anything else is written. */
+/* Erases the line before other output. */
 void progress_erase(struct progress_line *line);
 
 #endif

@@ -1,4 +1,4 @@
-/* Relative: how one folder is reached from another. */
+/* Relative paths from one folder to another. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/relative.h"
 
@@ -30,7 +30,7 @@ static bool append(struct relative *folder, const char *path, size_t length) {
   return true;
 }
 
-/* The parts that both begin with: "/a/b" and "/a/c/d" share "/a". */
+/* Length of the common start: "/a/b" and "/a/c/d" share "/a". */
 static size_t shared(const char *a, const char *b) {
   size_t same = 0;
   for (size_t i = 0;; i++) {

@@ -1,4 +1,4 @@
-/* Relative: how one folder is reached from another. */
+/* Relative paths from one folder to another. */
 #ifndef NETC_DRIVER_RELATIVE_H
 #define NETC_DRIVER_RELATIVE_H
 
@@ -7,9 +7,9 @@ struct relative {
 };
 
 /*
- * What leads from the folder of `path`, a file that will be written, to the
- * one that we run in: "../" for "out/x.svg", "" for "x.svg" and "-". Only by
- * names, as a browser follows a link; "" also if that is not known.
+ * Path from the folder of `path`, a file to be written, to the current folder:
+ * "../" for "out/x.svg", "" for "x.svg" and "-". Uses only names, as a browser
+ * does. "" also if it is unknown.
  */
 struct relative relative_to_here(const char *path);
 

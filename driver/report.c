@@ -1,4 +1,4 @@
-/* What commands tell people: diagnostics, sizes, exit statuses. */
+/* Output of commands: diagnostics, exit statuses, sinks. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "driver/command.h"
 
-/* Nobody reads any more: no reason to say so. */
+/* Does not report a closed pipe. */
 static int stdout_status(int error) {
   if (error == 0)
     return EXIT_DONE;
@@ -18,7 +18,7 @@ static int stdout_status(int error) {
   return complain(EXIT_IO, "cannot write standard output: %s", strerror(error));
 }
 
-/* An earlier write may have failed; errno is still about it. */
+/* An earlier write may have failed; errno is still set by it. */
 int finish_stdout(void) {
   if (fflush(stdout) == 0 && !ferror(stdout))
     return EXIT_DONE;
@@ -42,7 +42,7 @@ enum netc_style style_of(enum colour colour) {
                                              : NETC_STYLE_TEXT;
 }
 
-/* Warnings of one kind, of which the first are shown as text. */
+/* Warnings of a kind; only the first are shown as text. */
 struct warning_kind {
   const char *slug;
   size_t count;
@@ -72,7 +72,7 @@ static void say_rest(const struct warning_kind *all) {
   }
 }
 
-/* All, or those that are about no choice of an author's. */
+/* Shows all diagnostics, or omits warnings about an author's choices. */
 static void show(struct netc *netc, enum netc_style style, bool choices) {
   struct warning_kind alike[MOST_KINDS] = {{NULL, 0}};
   bool json = style == NETC_STYLE_JSON;
@@ -129,7 +129,7 @@ int exit_status_of(const struct netc *netc, enum netc_status status) {
   case NETC_USAGE: return complain(EXIT_USAGE, "%s", netc_message(netc));
   case NETC_IO: return complain(EXIT_IO, "%s", netc_message(netc));
   case NETC_NO_MEMORY: return complain(EXIT_IO, "out of memory");
-  case NETC_STOPPED: /* our own callback stops nothing */
+  case NETC_STOPPED: /* our callback never stops */
   case NETC_BUG: break;
   }
   return complain(EXIT_BUG, "a bug of netc's; please report it");

@@ -1,4 +1,4 @@
-/* Tables: one net with several values of its settings, as a table. */
+/* Tables: a net with several values of its settings. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/table.h"
 
@@ -9,13 +9,13 @@
 
 #include "base/text.h"
 
-enum { VALUE = 64 }; /* bytes of a value, with its NUL */
+enum { VALUE = 64 }; /* bytes of a value with its NUL */
 enum { MOST_SAID = 32, SAID = 128 };
 
-/* A list on its way. */
+/* A list during iteration. */
 struct table_list {
   const struct listed *list;
-  const char *next; /* values to come; NULL: none */
+  const char *next; /* remaining values; NULL: none */
   char value[VALUE];
   int width;
 };
@@ -25,15 +25,15 @@ struct table_run {
   struct net_options *o;
   struct table_list lists[MOST_LISTED]; /* a row for each combination */
   size_t count;
-  const struct listed *across; /* batches, as columns; or NULL */
-  struct netc_answer a;        /* of the last that was loaded */
-  struct netc_answer first;    /* of the first that has one: its columns */
-  bool failed;                 /* the last has no answer */
-  int status;                  /* of the first that had none */
-  char said[MOST_SAID][SAID];  /* why: once for all devices and batches */
+  const struct listed *across; /* batches as columns; or NULL */
+  struct netc_answer a;        /* of the last load */
+  struct netc_answer first;    /* the first answer: has the columns */
+  bool failed;                 /* the last load has no answer */
+  int status;                  /* exit status of the first failure */
+  char said[MOST_SAID][SAID];  /* reasons, each printed once */
   size_t said_count;
-  bool on_devices; /* the table has a row for each device's name */
-  bool shares;     /* there may be several devices */
+  bool on_devices; /* rows are devices */
+  bool shares;     /* several devices may share the net */
   bool colour;
 };
 
@@ -62,8 +62,8 @@ static int take_next(struct table_run *s, struct table_list *list) {
   return choose(s, list->list->name, list->value);
 }
 
-/* The last list that has more values takes its next, those after it begin
- * again; *done: none has. */
+/* Advances the last list that has more values, and restarts those after it.
+ * *done: none has. */
 static int advance(struct table_run *s, bool *done) {
   size_t i = s->count;
   while (i > 0 && !s->lists[i - 1].next)
@@ -111,7 +111,7 @@ static int say_failed(struct table_run *s, enum netc_status why) {
              : complain(status, "%s", message);
 }
 
-/* A value that has no answer does not end the table: `failed`. */
+/* Asks for an answer. A failure sets `failed` and does not end the table. */
 static int ask(struct table_run *s) {
   const char *file = s->o->files.at[0];
   enum netc_status why;
@@ -134,7 +134,7 @@ static int ask(struct table_run *s) {
   return EXIT_DONE;
 }
 
-/* Of batches beside each other, for the first that has an answer. */
+/* Asks for the first of the batches in columns that has an answer. */
 static int ask_row(struct table_run *s) {
   char batch[VALUE];
   if (!s->across)
@@ -184,7 +184,7 @@ static void put_context(int64_t longest) {
     printf("  %*s", CONTEXT, "any");
 }
 
-/* "20 of 33", and what the host needs for the others. */
+/* "20 of 33", and the host memory for the others. */
 static void put_layers(const struct table_run *s) {
   char cell[VALUE];
   const struct netc_answer *a = &s->a;
@@ -276,7 +276,7 @@ static int put_across(struct table_run *s, bool failed) {
   return status;
 }
 
-/* Dashes in all cells. */
+/* Makes all cells dashes. */
 static void forget(struct table_run *s) {
   struct netc_answer *a = &s->a;
   *a = s->first;
@@ -293,7 +293,7 @@ static int64_t saved_bytes(const struct table_run *s) {
              : INT64_MAX;
 }
 
-/* Of what was loaded. */
+/* Prints the row of the current load. */
 static int put_row(struct table_run *s) {
   const struct netc_answer *a = &s->a, *columns = &s->first;
   int status = EXIT_DONE;
@@ -351,7 +351,7 @@ static void put_title(struct table_run *s) {
   fputs("\n\n", stdout);
 }
 
-/* What the table does not show would be equal rows. */
+/* Refuses lists that the table does not show, as rows would be equal. */
 static int check_lists(const struct table_run *s) {
   for (size_t i = 0; i < s->o->listed_count; i++) {
     const struct listed *list = &s->o->listed[i];
@@ -362,7 +362,8 @@ static int check_lists(const struct table_run *s) {
   return EXIT_DONE;
 }
 
-/* Batches stand beside each other where the rows are devices that train. */
+/* Opens the lists. Batches become columns if the rows are devices that
+ * train. */
 static void open_lists(struct table_run *s) {
   for (size_t i = 0; i < s->o->listed_count; i++)
     s->on_devices |= setting_row(slice_of(s->o->listed[i].name)).devices;
@@ -396,7 +397,7 @@ static int rewind_lists(struct table_run *s) {
   return status;
 }
 
-/* To the first row that has an answer; *skipped have none. */
+/* Finds the first row with an answer; *skipped rows have none. */
 static int find_first(struct table_run *s, size_t *skipped) {
   bool done = false;
   int status = rewind_lists(s);
@@ -413,7 +414,7 @@ static int find_first(struct table_run *s, size_t *skipped) {
   return status;
 }
 
-/* The first that has an answer is loaded. */
+/* Prints all rows. The first with an answer is already loaded. */
 static int put_rows(struct table_run *s, size_t skipped) {
   bool done = false;
   int status = rewind_lists(s);

@@ -1,7 +1,7 @@
 /*
- * Temporary files and folders. A lock of flock says whose they are: it ends
- * with the process, however that ends, and needs no number of a process, which
- * another one may have by then.
+ * Temporary files and folders. A lock by flock() marks their owner. It ends
+ * with the process in any case, and needs no process id, which another process
+ * may have by then.
  */
 #define _GNU_SOURCE
 #include "driver/temporary.h"
@@ -22,7 +22,7 @@ bool temporary_hold(int fd) {
   int reason = errno;
   while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
     ;
-  errno = reason; /* where there are no locks, nobody sweeps */
+  errno = reason; /* without locks, nobody sweeps */
   return fstat(fd, &found) == 0 && found.st_nlink > 0;
 }
 
@@ -49,7 +49,8 @@ void temporary_remove(const char *path) {
   remove_folder(path, DEEPEST);
 }
 
-/* True if it is ours and held by nobody; the lock is then that of *fd. */
+/* True if it belongs to this user and nobody holds it; *fd then has the
+ * lock. */
 static bool is_left(const char *path, struct stat *about, int *fd) {
   struct stat found;
   *fd = -1;

@@ -1,4 +1,4 @@
-/* What is known of the terminal. */
+/* Size of the terminal. */
 #define _DEFAULT_SOURCE
 #include "driver/terminal.h"
 
@@ -8,7 +8,7 @@
 
 enum { NARROWEST = 40, WIDEST = 400, USUAL = 80, LONGEST = 1000000 };
 
-/* As a variable has it; 0: not at all. */
+/* Number in a variable; 0: not set. */
 static long from_environment(const char *name) {
   const char *value = getenv(name);
   long number = value ? strtol(value, NULL, 10) : 0;

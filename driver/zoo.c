@@ -1,4 +1,4 @@
-/* The zoo: nets that came with netc, by their names, and `netc zoo`. */
+/* The zoo: nets that are installed with netc, by name, and `netc zoo`. */
 #define _XOPEN_SOURCE 700
 #include "driver/zoo.h"
 
@@ -16,11 +16,11 @@
 #include "driver/options.h"
 
 enum { MOST_NETS = 1000, LONGEST_PATH = 4096, LONGEST_NAME = 64 };
-enum { DESCRIPTION = 18 }; /* the column */
+enum { DESCRIPTION = 18 }; /* its column */
 
 static const char prefix[] = "zoo:";
 
-/* Of two nets of one name the first is meant. */
+/* If two nets have the same name, the first folder's is used. */
 static const char *const folders[] = {"zoo", "huggingface"};
 enum { FOLDERS = sizeof folders / sizeof *folders };
 
@@ -29,7 +29,7 @@ struct zoo_net {
   int folder;
 };
 
-/* The nets of the examples' folders, in order. */
+/* The nets of the examples' folders, sorted. */
 struct zoo {
   char examples[LONGEST_PATH];
   struct zoo_net *nets;
@@ -77,7 +77,7 @@ static void add_folder(struct zoo *zoo, int number) {
     closedir(folder);
 }
 
-/* False: there is none, or no memory. */
+/* False if there are none, or without memory. */
 static bool zoo_open(struct zoo *zoo) {
   find_examples(zoo->examples);
   zoo->count = 0;
@@ -114,7 +114,8 @@ bool zoo_is_name(const char *operand) {
 
 /* Names */
 
-/* Small letters and digits alone, so that VGG-16 and mobilenetv2 are found. */
+/* Reduces a name to lower-case letters and digits, to find VGG-16 and
+ * mobilenetv2. */
 static void plain_name(const char *name, char *to, size_t room) {
   size_t length = 0;
   for (; *name && length + 1 < room; name++)
@@ -123,7 +124,7 @@ static void plain_name(const char *name, char *to, size_t room) {
   to[length] = '\0';
 }
 
-/* The longest name that the word begins with; `rest` is what follows it. */
+/* The longest net's name that the word begins with; `rest` follows it. */
 static const struct zoo_net *name_in(const struct zoo *zoo, const char *word,
                                      const char **rest) {
   const struct zoo_net *best = NULL;
@@ -141,7 +142,7 @@ static const struct zoo_net *name_in(const struct zoo *zoo, const char *word,
   return best;
 }
 
-/* Whether "18 34 50" or "0..7" has a number. */
+/* True if "18 34 50" or "0..7" contains a number. */
 static bool allows(const char *allowed, const char *value) {
   char *end;
   long number = strtol(value, &end, 10);
@@ -157,7 +158,7 @@ static bool allows(const char *allowed, const char *value) {
   return false;
 }
 
-/* resnet 50: the param that 50 is a choice of. "b0" is the value of b. */
+/* Finds the param that allows the 50 of "resnet 50". "b0" is a value of b. */
 static bool find_param(const struct zoo *zoo, const struct zoo_net *net,
                        const char *value, char *to, size_t room) {
   struct netc_param p = {.size = sizeof p};
@@ -198,7 +199,7 @@ struct zoo_text zoo_suggestion(const char *word) {
     struct suggestion s = suggest_begin(slice_of(plain));
     for (size_t i = 0; i < zoo.count; i++)
       suggest_offer(&s, slice_of(zoo.nets[i].name));
-    name = s.best.at; /* of a name, which ends with a NUL */
+    name = s.best.at; /* part of a name that ends with NUL */
   }
   if (name)
     snprintf(found.text, sizeof found.text, "%s%s%s", prefix, name, param);
@@ -237,7 +238,7 @@ struct zoo_listing {
   int status;
 };
 
-/* What the first comment says, to the end of a title or sentence. */
+/* Writes the first comment up to the end of its title or sentence. */
 static void put_description(struct text *out, struct slice source) {
   bool quoted = false;
   size_t i = 0;
