@@ -110,8 +110,8 @@ enum netc_style style_of(enum colour colour);
  */
 void show_diagnostics(struct netc *netc, enum netc_style style);
 
-/* For a net of another framework: prints only the number of warnings about
- * choices of its author, and all others. */
+/* For a net of another framework: prints all diagnostics except warnings about
+ * choices of its author, and the number of those. */
 void count_diagnostics(struct netc *netc, enum netc_style style,
                        const char *path);
 

@@ -115,7 +115,7 @@ static bool weight_steps(void *user, size_t weight,
   return found;
 }
 
-/* Writes the integers that stand for `values`. */
+/* Writes `values` as integers with the given steps. */
 static void put_wholes(FILE *to, const struct onnx_q8_steps *steps,
                        int64_t each, int64_t first, const float *values,
                        size_t count) {

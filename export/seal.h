@@ -20,10 +20,8 @@ struct seal {
 struct seal seal_of(const Onnx__GraphProto *graph, int64_t opset,
                     struct slice source, struct slice params);
 
-/*
- * Hashes a graph that is never in memory as a whole: its nodes, its tensors,
- * the number of inputs and each of them, then the outputs likewise.
- */
+/* Hashes a graph that is never in memory as a whole: its nodes, its tensors,
+ * the number of inputs and each input, then the same for outputs. */
 struct sealing {
   ProtobufCBuffer base;
   uint64_t hash;

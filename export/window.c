@@ -203,7 +203,7 @@ static void read_pool(struct exporting *x, const int64_t *numbers,
   }
 }
 
-/* `ceil` becomes padding, since tools differ in how they count such windows. */
+/* Writes `ceil` as padding, which all tools count in the same way. */
 bool onnx_maxpool(struct exporting *x) {
   struct windows w = windows_of(x);
   struct view in = onnx_map_in(x, 0);

@@ -143,7 +143,7 @@ bool block_expand(struct expander *e, const struct block_making *m);
 
 /* Nodes: node.c */
 
-/* What a node is made of. */
+/* Arguments of node_add(). */
 struct node_making {
   const struct layer_kind *kind;
   const struct binding *binding;
