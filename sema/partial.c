@@ -2,9 +2,9 @@
  * Partial models: shapes that are known in spite of an error. If an argument or
  * an input of a layer is unknown, its shape rule is tried with several values.
  * A size that is equal in all trials does not depend on the unknown one. Sizes
- * that differ are SIZE_UNKNOWN; a shape whose rank differs has rank 0. Only
- * netc_partial() and the language server read these models, and no guess is
- * ever reported as an error.
+ * that differ are SIZE_UNKNOWN; a shape whose rank differs has rank 0. These
+ * models are only for callers of netc_partial(). No guess is ever reported as
+ * an error.
  */
 #include "sema/statements.h"
 
