@@ -21,8 +21,8 @@ struct export_request {
    * `quiet`. Returns an exit status. */
   int (*recompile)(void *user, bool quiet);
   void *user;
-  char *refused; /* where it goes why no model is written of this net, of that
-                    room; NULL: it is complained of */
+  char *refused; /* buffer for the reason of a refusal, with its room; NULL:
+                  * complain instead */
   size_t refused_room;
 };
 

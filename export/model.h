@@ -33,8 +33,8 @@ struct model_value {
   bool output; /* output of the model; keeps its name */
   int rank;
   int64_t *dim;
-  const char **open; /* by axis: the name of a size that is left open, or ""
-                        without one, or NULL; NULL: all are numbers */
+  const char **open; /* by axis: name of an open size, "" if unnamed, NULL if
+                      * fixed; NULL: all are fixed */
 
   /* Data of a constant; NULL: a tensor in the file of weights. */
   const void *data;
