@@ -60,11 +60,11 @@ int complain_of(int status, const char *path, const char *help,
 int complain_of_va(int status, const char *path, const char *help,
                    const char *format, va_list args);
 
-/* The same for a line and column, 0 for none. JSON has neither. */
+/* As complain_of(), with a line and column, or 0. JSON has neither. */
 int complain_at(int status, const char *path, size_t line, size_t column,
                 const char *help, const char *format, ...) PRINTF_LIKE(6, 7);
 
-/* The same for a net that does not fit a device: EXIT_SOURCE. */
+/* As complain_of(), for a net that does not fit a device: EXIT_SOURCE. */
 int complain_of_fit(const char *path, const char *help, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
@@ -80,7 +80,7 @@ void complain_as(enum netc_style style);
 void say_va(const char *format, va_list args);
 void say(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* The same for standard output: for names of the command line. */
+/* As say(), on standard output: for names of the command line. */
 void tell(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* --help and --version of a command. */

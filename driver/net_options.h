@@ -87,7 +87,7 @@ struct net_options {
 bool net_options_read(struct net_options *options, enum command command,
                       struct netc *netc, int argc, char **argv);
 
-/* The same with the command's own options. */
+/* As net_options_read(), with options of the command's own. */
 bool net_options_read_more(struct net_options *options, enum command command,
                            struct netc *netc, int argc, char **argv,
                            option_fn *more, void *user);
@@ -117,7 +117,7 @@ int net_options_load(struct net_options *options);
 int net_options_compile(struct net_options *options, struct netc *netc,
                         const char *path);
 
-/* The same without reporting errors of the net. */
+/* As net_options_compile(), without reporting errors of the net. */
 int net_options_try(struct net_options *options, struct netc *netc,
                     const char *path, enum netc_status *loaded);
 

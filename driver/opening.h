@@ -42,7 +42,7 @@ enum file_kind_id opening_kind(const char *operand);
 /* Refuses a file of another kind than the command takes. */
 int opening_refuse(const struct opened_file *opening, enum file_kind_id kind);
 
-/* The same with a reason, `why`, or "". */
+/* As opening_refuse(), with a reason, `why`, or "". */
 int opening_refuse_file(const char *path, enum file_kind_id kind,
                         const char *why);
 

@@ -68,7 +68,7 @@ struct option_text {
 };
 struct option_text option_text(const struct option_row *row);
 
-/* The same of a setting: "--batch N", "--fold on|off". */
+/* A setting in the help: "--batch N", "--fold on|off". */
 struct option_text setting_text(const struct netc_setting *setting,
                                 const struct netc_argument *argument);
 
@@ -109,7 +109,7 @@ bool options_read(enum command command, int argc, char **argv, option_fn *take,
 /* Value of an option's word; false if it has no such word. */
 bool option_word(enum option_id option, const char *value, int *found);
 
-/* The same, with a complaint about an unknown word. */
+/* As option_word(), with a complaint about an unknown word. */
 bool option_choose(enum option_id option, const char *value, int *found);
 
 /* An integer from `least` to `most`; false after a complaint. */

@@ -276,7 +276,7 @@ static struct slice module_of(struct slice tensor, const char *own) {
   return slice_less(tensor, length);
 }
 
-/* The same for layer1.attn.qkv.weight: most programs use this name for
+/* As module_of(), for layer1.attn.qkv.weight: most programs use this name for
  * nn.MultiheadAttention's in_proj_weight. */
 static struct slice module_of_qkv(struct slice tensor, const char *own) {
   static const char *const names[][2] = {{"in_proj_weight", "qkv.weight"},
