@@ -8,13 +8,8 @@
 
 enum { FIELD = 8, ROOM = 1 << 16 }; /* bytes of a field, of a file */
 
-static const struct {
-  int code;
-  const char *name;
-} codes[] = {
-#define OP(code, name, ...) {code, #name},
-#include "ops/tflite.def"
-#undef OP
+static const char *const codes[] = {
+#include "import/tflite/names.def"
 };
 
 enum { CUSTOM = 32 };
@@ -73,8 +68,8 @@ static void text_field(struct flat *f, size_t from, const char *text) {
 /* The operator of that name; one that netc does not know is CUSTOM. */
 static int code_of(const char *name) {
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-    if (strcmp(codes[i].name, name) == 0)
-      return codes[i].code;
+    if (strcmp(codes[i], name) == 0)
+      return (int)i;
   return CUSTOM;
 }
 
