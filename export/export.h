@@ -3,8 +3,8 @@
  * block of values. ONNX has one or several tensors for it, with the axes in
  * different orders, which are created when an operation reads them.
  */
-#ifndef NETC_CODEGEN_ONNX_EXPORT_H
-#define NETC_CODEGEN_ONNX_EXPORT_H
+#ifndef NETC_EXPORT_EXPORT_H
+#define NETC_EXPORT_EXPORT_H
 
 #include "export/model.h"
 #include "netc.h"

@@ -4,8 +4,8 @@
  * as HxWxC has the atoms C with stride 1, H with stride W*C and W with stride
  * C.
  */
-#ifndef NETC_CODEGEN_ONNX_LAYOUT_H
-#define NETC_CODEGEN_ONNX_LAYOUT_H
+#ifndef NETC_EXPORT_LAYOUT_H
+#define NETC_EXPORT_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* An ONNX model in memory: values, nodes and constants. */
-#ifndef NETC_CODEGEN_ONNX_MODEL_H
-#define NETC_CODEGEN_ONNX_MODEL_H
+#ifndef NETC_EXPORT_MODEL_H
+#define NETC_EXPORT_MODEL_H
 
 #include <stdbool.h>
 #include <stdint.h>

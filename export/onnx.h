@@ -2,8 +2,8 @@
  * -o x.onnx, for any net in netc.h: a model is built or refused, then written.
  * The caller opens files, provides weights and prints.
  */
-#ifndef NETC_CODEGEN_ONNX_ONNX_H
-#define NETC_CODEGEN_ONNX_ONNX_H
+#ifndef NETC_EXPORT_ONNX_H
+#define NETC_EXPORT_ONNX_H
 
 #include "base/text.h"
 #include "export/model.h"

@@ -1,6 +1,6 @@
 /* Shared by the parts of onnx_open(): the samples and the requested axes. */
-#ifndef NETC_CODEGEN_ONNX_OPEN_H
-#define NETC_CODEGEN_ONNX_OPEN_H
+#ifndef NETC_EXPORT_OPEN_H
+#define NETC_EXPORT_OPEN_H
 
 #include "export/onnx.h"
 #include "export/sizes.h"

@@ -1,6 +1,6 @@
 /* A hash of a model, which detects changes. */
-#ifndef NETC_CODEGEN_ONNX_SEAL_H
-#define NETC_CODEGEN_ONNX_SEAL_H
+#ifndef NETC_EXPORT_SEAL_H
+#define NETC_EXPORT_SEAL_H
 
 #include "base/slice.h"
 #include "onnx.pb-c.h"

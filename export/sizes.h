@@ -2,8 +2,8 @@
  * Open sizes: a number that a model needs is known for several samples, and
  * computed at run time from the shapes of tensors.
  */
-#ifndef NETC_CODEGEN_ONNX_SIZES_H
-#define NETC_CODEGEN_ONNX_SIZES_H
+#ifndef NETC_EXPORT_SIZES_H
+#define NETC_EXPORT_SIZES_H
 
 #include "export/model.h"
 
