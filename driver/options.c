@@ -336,10 +336,37 @@ static void foresee_style(enum command command, int argc, char **argv) {
       complain_as(NETC_STYLE_JSON);
 }
 
+static bool is_given(const bool *given, struct slice name) {
+  for (int i = 0; i < OPTION_COUNT; i++)
+    if (given[i] && rows[i].name && slice_is(name, rows[i].name))
+      return true;
+  return false;
+}
+
+/* Options that are given with one that they exclude, or without one that they
+ * need. */
+static int check_together(const bool *given) {
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    const struct option_row *row = &rows[i];
+    if (!given[i])
+      continue;
+    if (row->needs && !is_given(given, word_at(row->needs, 1)))
+      return complain(EXIT_USAGE, "--%s needs --%s", row->name, row->needs);
+    struct slice other;
+    for (int k = 1; row->excludes && (other = word_at(row->excludes, k)).length;
+         k++)
+      if (is_given(given, other))
+        return complain(EXIT_USAGE, "--%s and --%.*s do not go together",
+                        row->name, SLICE_ARG(other));
+  }
+  return EXIT_DONE;
+}
+
 bool options_read(enum command command, int argc, char **argv, option_fn *take,
                   void *user, struct operands *operands) {
   static struct option_parser p; /* names of settings outlive the call */
   int *status = &operands->status;
+  bool given[OPTION_COUNT + 2] = {false}; /* settings, too */
   open_parser(&p, command);
   foresee_style(command, argc, argv);
   opterr = 0;
@@ -364,9 +391,12 @@ bool options_read(enum command command, int argc, char **argv, option_fn *take,
       option = is_long ? option : option_of_letter(code);
       if (answered(command, option, status))
         return false;
+      given[option] = true;
       *status = take(user, option, name, optarg);
     }
   }
+  if (*status == EXIT_DONE)
+    *status = check_together(given);
   operands->at = argv + optind;
   operands->count = argc - optind;
   return *status == EXIT_DONE;

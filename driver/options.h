@@ -39,7 +39,9 @@ struct option_row {
   size_t flag, text, word, word_size;
   unsigned commands; /* commands that take it: FOR(...) */
   enum option_group group;
-  const char *shown; /* text for the help, in place of the generated one */
+  const char *needs;    /* "from FILE": the option that it needs; or NULL */
+  const char *excludes; /* options that do not go together with it; or NULL */
+  const char *shown;    /* text for the help, in place of the generated one */
   const char *help;
 };
 

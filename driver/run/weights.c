@@ -410,13 +410,8 @@ static int serve(struct weights_request *r) {
 
 static int check_quantize(const struct weights_request *r) {
   const struct quantizing *q = &r->quantizing;
-  if (!q->given_count && q->percentile < 100)
-    return complain(EXIT_USAGE, "--percentile needs --quantize FILE.npy");
   if (!q->given_count)
     return EXIT_DONE;
-  if (r->check || r->by_order)
-    return complain(EXIT_USAGE, "--quantize and --%s do not go together",
-                    r->check ? "check" : "by-order");
   if (!r->output)
     return complain(EXIT_USAGE, "where to? write `-o %s`",
                     r->fold ? "X.bin" : "X.safetensors");
@@ -446,10 +441,6 @@ static int check_request(const struct weights_request *r) {
   if (r->check && (r->output || r->fold))
     return complain(EXIT_USAGE, "--check writes nothing: leave out %s",
                     r->output ? "-o" : "--fold");
-  if (r->panels && !r->fold)
-    return complain(EXIT_USAGE, "--panels needs --fold");
-  if (r->by_order && !r->from)
-    return complain(EXIT_USAGE, "--by-order needs --from FILE");
   if (sources && !r->check && !r->output)
     return complain(EXIT_USAGE, "where to? write `-o %s`",
                     r->fold ? "X.bin" : "X.safetensors");
