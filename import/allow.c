@@ -1,11 +1,11 @@
-/* `allow "huge-fc"` in a source that was made of another framework's file. */
+/* Adds `allow "huge-fc"` to a source that was made from a foreign file. */
 #include "import/allow.h"
 
 #include <string.h>
 
 #include "base/diag.h"
 
-/* The first warning of its kind. */
+/* True if no warning before `index` has this slug. */
 static bool is_first(struct netc *netc, size_t index, const char *slug) {
   for (size_t i = 0; i < index; i++) {
     struct netc_diagnostic d = {.size = sizeof d};
@@ -15,7 +15,7 @@ static bool is_first(struct netc *netc, size_t index, const char *slug) {
   return true;
 }
 
-/* Where such a line stands: after the net's name, or first. */
+/* Offset at which the line is inserted: after the net's name, or 0. */
 static size_t place_of_line(struct slice source) {
   for (size_t at = 0; at < source.length;) {
     const char *end = memchr(source.at + at, '\n', source.length - at);

@@ -1,4 +1,4 @@
-/* What a net's author chose, which whoever has its source is told of once. */
+/* Allows, in an imported source, the warnings about its author's choices. */
 #ifndef NETC_IMPORT_ALLOW_H
 #define NETC_IMPORT_ALLOW_H
 
@@ -6,11 +6,12 @@
 #include "netc.h"
 
 /*
- * Puts the source that `netc` compiled, with a line that allows its warnings
- * about such choices. How many these are; 0: it is as it was.
+ * Writes to `out` the source that `netc` compiled, with an `allow` line for its
+ * warnings about such choices. Returns the number of warnings; if it is 0, the
+ * source is unchanged.
  *
- * Such a line is a file's, not of what is compiled here and now: `netc check
- * model.onnx` shows all.
+ * The line is only added to an imported file: `netc check model.onnx` shows all
+ *  warnings.
  */
 size_t import_allow(struct netc *netc, struct slice source, struct text *out);
 

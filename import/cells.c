@@ -1,25 +1,26 @@
 /*
- * Cells of a net, each of which takes several tensors. What several layers use
- * is an anchor: a label, in the file's order. All else hangs on the one layer
- * that uses it, before it on its line or as a block among its operands, which
- * begins with `from` where it is not made of the current tensor.
+ * Writes nets of cells, in which a layer takes several tensors. A node with
+ * several users is an anchor: it has a label, and anchors keep the order of the
+ * file. Every other node is written with its only user: before it on its line,
+ * or as a block among its operands. The block begins with `from` if it does not
+ * start at the current tensor.
  */
 #include <stdlib.h>
 
 #include "import/builder.h"
 
 enum {
-  SHORT = 3,  /* layers that are a block rather than lines before a join */
-  LARGE = 24, /* layers of a join of branches that ends a cell */
+  SHORT = 3,  /* layers; a shorter branch is a block */
+  LARGE = 24, /* layers; a larger join of branches ends a cell */
   MOST_PRIVATE = 64,
 };
 
 struct cell_node {
-  int readers; /* among what is to be written; 0: it is not */
+  int readers; /* among the nodes to write; 0: not to be written */
   bool anchor;
   enum source_form form;
-  int main;       /* the operand that comes before it; -1: none */
-  int size, deep; /* layers that hang on it, and blocks in each other */
+  int main;       /* the operand written before it; -1: none */
+  int size, deep; /* layers written with it; nesting of its blocks */
 };
 
 typedef VEC(int) node_list;
@@ -33,7 +34,7 @@ static int by_number(const void *a, const void *b) {
   return (*x > *y) - (*x < *y);
 }
 
-/* The tensors that a layer's statement is written after. */
+/* Number of tensors after which a layer's statement is written. */
 static size_t source_count(const struct source_builder *b, int index) {
   return b->cells[index].form == FORM_BLOCKS
              ? 1
@@ -46,7 +47,8 @@ static int source(const struct source_builder *b, int index, size_t i) {
              : graph_feed(graph_at(b->graph, index), i);
 }
 
-/* Lists what `target` needs and is not written, in the file's order. */
+/* Lists the nodes that `target` needs and that are not yet written, in the
+ * order of the file. */
 static void list_needed(struct source_builder *b, int target, node_list *list) {
   *VEC_PUSH(b->arena, list) = target;
   b->cells[target] = (struct cell_node){.readers = 1, .anchor = true};
@@ -74,7 +76,8 @@ static bool hangs(const struct source_builder *b, int node) {
   return !b->written[node] && !b->cells[node].anchor;
 }
 
-/* Chooses the operand that comes first, and what is too large for a block. */
+/* Chooses the operand that comes first, and makes anchors of operands that are
+ * too large for a block. */
 static void weigh_join(struct source_builder *b, int index) {
   const struct graph_node *node = graph_at(b->graph, index);
   struct cell_node *cell = &b->cells[index];
@@ -125,7 +128,7 @@ static void weigh(struct source_builder *b, int index) {
                  node->shared || b->heads[index].all.count > 0;
 }
 
-/* Writes a layer and what comes before it on its way from an anchor. */
+/* Writes a layer and the layers between it and the nearest anchor. */
 static void put_chain(struct source_builder *b, struct source_block *out,
                       int *current, int target) {
   node_list chain = {0};
@@ -152,10 +155,8 @@ struct source_block *cells_operand(struct source_builder *b, int current,
   return block;
 }
 
-/*
- * Lists the anchors that a layer is written after, if all that reads them is
- * listed. What hangs on the layer has it as its only reader.
- */
+/* Appends the sources of an anchor to `order` once all their readers are
+ * listed. A node that is no anchor has only one reader. */
 static void place_sources(struct source_builder *b, int anchor,
                           node_list *order) {
   node_list open = {0};
@@ -171,10 +172,8 @@ static void place_sources(struct source_builder *b, int anchor,
   }
 }
 
-/*
- * From the end: a tensor comes right before the first layer that needs it,
- * together with what else this needs.
- */
+/* Orders the anchors from the end: each tensor comes right before the first
+ * layer that needs it, together with the layer's other sources. */
 static void order_late(struct source_builder *b, int target, node_list *list) {
   node_list order = {0}, open = {0};
   *VEC_PUSH(b->arena, &order) = target;

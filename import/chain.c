@@ -1,7 +1,7 @@
 /*
- * A chain of layers, guessed from weights alone: linear and convolutional
- * layers with batch norms, in the order of the file. Their sizes are the
- * file's; activations, strides, pooling and the input's size are not in it.
+ * Guesses a chain of layers from weights alone: linear and convolutional layers
+ * with batch norms, in the order of the file. Their sizes come from the file,
+ * which does not have activations, strides, pooling or the input's size.
  */
 #include <inttypes.h>
 
@@ -16,11 +16,11 @@ struct guessed_chain {
   VEC(struct chain_layer) layers;
   struct text text;
   int64_t channels;      /* 0: none yet */
-  int64_t height, width; /* what kernels take off; of a map that is left */
+  int64_t height, width; /* taken off by kernels, then of the map */
   bool flat;             /* a vector */
 };
 
-/* "weight" of "fc.weight"; "" if it is in the way of a chain. */
+/* "weight" of "fc.weight"; "" for a tensor that no chain has. */
 static const char *last_part(const char *name, struct slice *layer) {
   const char *dot = strrchr(name, '.');
   *layer = (struct slice){name, dot ? (size_t)(dot - name) : 0};
@@ -51,7 +51,7 @@ static bool find_layers(const struct tensor_file *file, struct arena *arena,
       if (slice_equal(chain->layers.at[k].name, name))
         layer = &chain->layers.at[k];
     if (!layer) {
-      if (chain->layers.count > 200) /* it would have a net of its own */
+      if (chain->layers.count > 200) /* such a net is no chain */
         return false;
       layer = VEC_PUSH(arena, &chain->layers);
       layer->name = name;
@@ -62,7 +62,8 @@ static bool find_layers(const struct tensor_file *file, struct arena *arena,
   return chain->layers.count > 0;
 }
 
-/* The map that a convolution leaves to a linear layer: as square as can be. */
+/* Flattens the map before a linear layer. Only its number of places is known:
+ * the sides are as close to a square as possible. */
 static bool flatten(struct guessed_chain *chain, int64_t inputs) {
   if (!chain->channels || inputs % chain->channels)
     return false;
@@ -95,7 +96,7 @@ static bool put_linear(struct guessed_chain *chain,
   return true;
 }
 
-/* A kernel for each channel has no other axis of inputs. */
+/* A depthwise kernel has 1 on its axis of inputs. */
 static bool put_conv(struct guessed_chain *chain,
                      const struct chain_layer *layer) {
   const int64_t *dims = layer->weight->dims;
@@ -128,7 +129,7 @@ static bool put_layer(struct guessed_chain *chain,
   return true;
 }
 
-/* An activation follows what no norm or activation follows. */
+/* Adds an activation after each layer that has no norm after it. */
 static bool put_layers(struct guessed_chain *chain) {
   for (size_t i = 0; i < chain->layers.count; i++) {
     const struct chain_layer *layer = &chain->layers.at[i];

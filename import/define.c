@@ -1,7 +1,5 @@
-/*
- * Runs of statements that appear in several places become a `def`. Among runs
- * of one form, those that save most lines come first, until none saves any.
- */
+/* Makes a `def` of runs of statements that appear in several places. Families
+ * of alike runs that save the most lines come first, until none saves any. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +8,7 @@
 
 enum { LONGEST_DEF = 24, MOST_STATEMENTS = 20000, MOST_DEFS = 24 };
 
-/* Runs of one form. */
+/* Runs of the same form. */
 struct def_family {
   uint64_t form;
   size_t length;
@@ -50,10 +48,10 @@ static bool runs_alike(const struct source_plan *plan,
 }
 
 /*
- * Names of outputs are the net's; a def would give them twice. A tensor from
- * before `first` may be given to a def, a layer to use again may not, nor the
- * iteration of a loop around it: only a loop of its own (`looped`) has an
- * index.
+ * True if a statement may move into a def. Names of outputs belong to the net:
+ * a def would give them twice. A tensor from before `first` can be an argument
+ * of the def. A layer that is used again cannot, nor can the iteration of an
+ * enclosing loop: only a loop inside the def (`looped`) has an index there.
  */
 static bool may_move(const struct source_plan *plan, const struct statement *s,
                      int first, bool looped) {
@@ -97,7 +95,8 @@ static void note_run(struct define_search *search, struct source_run run,
     *VEC_PUSH(search->arena, &f->runs) = run;
 }
 
-/* A run that only begins with `from` is better called after it. */
+/* True if `from` is the only statement of a run that reads an outside tensor.
+ * Such a run is better called after its `from`. */
 static bool only_begins_outside(const struct source_plan *plan,
                                 const struct source_run *run) {
   const struct statement *s = &run->block->all.at[run->from];
@@ -137,7 +136,7 @@ static size_t count_statements(const struct source_block *block) {
   return count;
 }
 
-/* Runs that follow each other make a table, which needs no def. */
+/* True if the runs follow each other: they become a table and need no def. */
 static bool are_neighbours(const struct source_plan *plan,
                            const struct def_family *f) {
   if (!run_is_closed(plan, &f->runs.at[0], true))
@@ -175,8 +174,8 @@ static struct def_family *best_family(struct define_search *search) {
 
 /* Names. */
 
-/* The letters that the file's names of all the runs begin with; where a run
- * takes several tensors, the name of what it makes says more. */
+/* A def's name: the letters that the file's names of all runs begin with. If a
+ * run takes several tensors, the name of its result says more. */
 static const char *common_name(struct source_plan *plan,
                                const struct def_family *f) {
   const char *common = NULL;
@@ -245,7 +244,7 @@ static struct statement call(struct source_plan *plan, const char *name,
   return s;
 }
 
-/* Puts one statement in the place of a run. */
+/* Replaces a run by one statement. */
 static void replace(struct source_run *run, struct statement by) {
   struct statement *at = run->block->all.at;
   size_t rest = run->block->all.count - run->from - run->length;
@@ -254,7 +253,7 @@ static void replace(struct source_run *run, struct statement by) {
   run->block->all.count -= run->length - 1;
 }
 
-/* Labels that have become parameters are labels no longer. */
+/* Turns labels that have become parameters into texts. */
 static void name_tensors(struct source_block *block) {
   for (size_t i = 0; i < block->all.count; i++)
     for (size_t k = 0; k < block->all.at[i].pieces.count; k++) {
@@ -283,7 +282,7 @@ static bool define(struct source_plan *plan, struct def_family *f) {
   for (size_t i = 0; i < first->length; i++)
     *VEC_PUSH(plan->graph->arena, &body->all) =
         first->block->all.at[first->from + i];
-  body->all.at[first->length - 1].node = -1; /* the call has its label */
+  body->all.at[first->length - 1].node = -1; /* the label is on the call */
   name_tensors(body);
   block_measure(plan, body);
   statement_put(plan, &def, PIECE_BLOCK)->block = body;

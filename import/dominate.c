@@ -11,7 +11,7 @@ struct climb {
   int *parent, *jump, *depth;
 };
 
-/* Above -1 there is nothing; it has depth 0. */
+/* Node -1 is above all others and has depth 0. */
 static int depth_of(const struct climb *c, int node) {
   return node < 0 ? 0 : c->depth[node];
 }

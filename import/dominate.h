@@ -1,4 +1,4 @@
-/* Dominators: through which tensor all that a tensor is made from must go. */
+/* Dominators: the tensor through which all paths to a node lead. */
 #ifndef NETC_IMPORT_DOMINATE_H
 #define NETC_IMPORT_DOMINATE_H
 
@@ -6,12 +6,12 @@
 
 struct dominators {
   int *parent; /* the nearest dominator of a node; -1: none */
-  bool *loose; /* made from weights alone, not from an input */
-  /* Who uses a node: uses[first_use[i] .. first_use[i + 1]). */
+  bool *loose; /* computed from weights alone, without an input */
+  /* Users of node i: uses[first_use[i] .. first_use[i + 1]). */
   int *first_use, *uses;
 };
 
-/* Nodes come in an order in which inputs stand before what they feed. */
+/* The graph must be sorted: inputs come before the nodes that read them. */
 void dominate(struct dominators *tree, struct graph *graph);
 
 #endif

@@ -1,7 +1,5 @@
-/*
- * Equal runs become loops: `repeat` where they are the same, `for` with a row
- * each where only numbers differ.
- */
+/* Folds runs of alike statements into loops: `repeat` if they are equal, `for`
+ * with a row for each if only numbers differ. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -9,11 +7,11 @@
 
 enum { LONGEST_BODY = 64, MOST_DROPPED = 3 };
 
-/* What becomes of alike runs, in the order in which it is tried. */
+/* Kinds of loop, in the order in which they are tried. */
 enum fold_loop {
-  LOOP_REPEAT, /* equal ones */
-  LOOP_TABLE,  /* a row each */
-  LOOP_SERIES, /* each takes what the ones before it make */
+  LOOP_REPEAT, /* equal runs */
+  LOOP_TABLE,  /* a row for each run */
+  LOOP_SERIES, /* each run takes tensors of earlier ones */
 };
 
 /* `count` runs of `length` statements from `from`, and the lines saved. */
@@ -44,7 +42,8 @@ static struct series_runs series_of(struct source_block *block,
   return (struct series_runs){{block, f->from, f->length}, f->count};
 }
 
-/* Equal runs may name what is made before all of them. */
+/* True if no run uses tensors of another. Equal runs may also read a tensor
+ * that is made before all of them. */
 static bool all_closed(struct source_plan *plan, struct source_block *block,
                        const struct source_fold *f) {
   bool reads = false;
@@ -79,7 +78,8 @@ static int saved_by(struct source_plan *plan, struct source_block *block,
   return whole - lines - rows - 2;
 }
 
-/* The first iterations may take their tensors from anywhere. */
+/* The first runs may take their tensors from anywhere: up to MOST_DROPPED of
+ * them stay outside the loop. */
 static bool fit_series(struct source_plan *plan, struct source_block *block,
                        struct source_fold *f) {
   for (int i = 0; i < MOST_DROPPED && f->count > 1; i++) {
@@ -102,7 +102,8 @@ static void offer(struct source_plan *plan, struct source_block *block,
     *VEC_PUSH(plan->graph->arena, list) = f;
 }
 
-/* Statement i + p is as i; a label may only end what is folded. */
+/* True if statement i + p is the same as i. Only the last statement of a run
+ * may have a label. */
 static bool repeats(const struct source_plan *plan,
                     const struct source_block *block, size_t i, size_t p,
                     enum fold_loop loop) {
@@ -113,7 +114,7 @@ static bool repeats(const struct source_plan *plan,
   return (series || !a->labelled >= !b->labelled) && statement_same(&how, a, b);
 }
 
-/* How many statements after each are the same as it, one after the other. */
+/* For each statement, the number of statements right after it that equal it. */
 static size_t *count_same(struct source_plan *plan, struct source_block *block,
                           enum fold_loop loop) {
   size_t count = block->all.count;
@@ -136,7 +137,7 @@ static void find(struct source_plan *plan, struct source_block *block,
       }
       size_t first = i - equal;
       if (p > 1 && same[first] >= equal + p - 1)
-        equal = 0; /* all of it repeats one statement */
+        equal = 0; /* a shorter period covers this stretch */
       for (size_t shift = 0; equal >= p && shift <= equal % p; shift++)
         offer(plan, block, list,
               (struct source_fold){first + shift, p, equal / p + 1, 0, loop});
@@ -180,7 +181,7 @@ static void make_series(struct source_plan *plan, struct source_block *block,
   int64_t iterations[2] = {0};
   series_make(plan, &runs, s, iterations);
   if (s->node >= 0 && plan->series[s->node])
-    s->node = -1; /* its label has an index */
+    s->node = -1; /* the label has an index */
   statement_put_text(plan, s, PART_NONE, "for");
   statement_put_text(plan, s, PART_NONE, "i");
   statement_put_text(plan, s, PART_NONE, "in");
@@ -213,7 +214,7 @@ static void make(struct source_plan *plan, struct source_block *block,
   statement_measure(plan, s);
 }
 
-/* Carries out the best folds that do not overlap; false: there are none. */
+/* Applies the best folds that do not overlap; false if there are none. */
 static bool apply(struct source_plan *plan, struct source_block *block,
                   fold_list *list) {
   struct arena *arena = plan->graph->arena;

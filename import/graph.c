@@ -1,4 +1,4 @@
-/* The graph of an imported net: how readers make it. */
+/* Functions with which readers build the graph of an imported net. */
 #include "import/graph.h"
 
 #include <ctype.h>
@@ -16,8 +16,9 @@ void graph_open(struct graph *graph, struct arena *arena) {
 }
 
 /*
- * A text of the file without bytes that control a terminal, end a comment or
- * are not UTF-8.
+ * Formats a text from the file: control characters are escaped, and bytes that
+ * are not UTF-8 become `?`, so that it can neither control a terminal nor end a
+ * comment.
  */
 static struct text harmless(struct graph *graph, const char *format,
                             va_list args) {
@@ -150,7 +151,7 @@ int64_t graph_count(const int64_t *sizes, size_t count) {
   return product;
 }
 
-/* No net has so many that the count passes 2^63 - 1; it is not compared. */
+/* A count of 2^63 or more is no net's; it is capped and never compared. */
 void graph_tensor(struct graph_node *node, const int64_t *sizes, size_t count) {
   if (!add_i64(node->params, graph_count(sizes, count), &node->params))
     node->params = INT64_MAX;
@@ -158,7 +159,7 @@ void graph_tensor(struct graph_node *node, const int64_t *sizes, size_t count) {
 
 void graph_arg(struct graph *graph, struct graph_node *node,
                enum graph_part part, const char *before, const char *value) {
-  VEC_RESERVE(graph->arena, &node->args, 2); /* most have one to three */
+  VEC_RESERVE(graph->arena, &node->args, 2); /* most layers have one to three */
   *VEC_PUSH(graph->arena, &node->args) =
       (struct part_text){part, before, value, NULL, NULL};
 }
@@ -194,7 +195,7 @@ void graph_option(struct graph *graph, struct graph_node *node,
   graph_usual(node, graph_text(graph, "%" PRId64, usual));
 }
 
-/* Which places of an axis of `size`: "0:64", "64:_", "16:32". */
+/* Writes a range of an axis: "0:64", "64:_", "16:32". */
 static void put_range(struct graph *graph, struct graph_node *node,
                       enum graph_part part, int64_t from, int64_t to,
                       int64_t size) {
@@ -279,7 +280,7 @@ void graph_padding(struct graph *graph, struct graph_node *node, int axes,
     graph_arg(graph, node, PART_NONE, "", "pad");
     return;
   }
-  if (axes == 1 && after[0] == 0) { /* causal: blocks differ in a number */
+  if (axes == 1 && after[0] == 0) { /* causal: may differ between blocks */
     graph_int(graph, node, PART_PADDING, "pad=", before[0]);
     node->args.at[node->args.count - 1].after = ":0";
     return;
@@ -288,7 +289,7 @@ void graph_padding(struct graph *graph, struct graph_node *node, int axes,
             "pad=", graph_sides(graph, before, after, even ? 1 : axes));
 }
 
-/* The language's own words name nothing else; the table has them as `word`. */
+/* True for a keyword of the language. tokens.def has keywords as `word`. */
 static bool is_taken(const char *name) {
   static const char *const words[] = {
 #define TOKEN(id, text) text,

@@ -1,8 +1,7 @@
 /*
- * The graph that readers of foreign files make: layers in netc's words, with
- * their arguments as text, and what the file says of their shapes. Passes turn
- * it into statements (structure.h), fold these (fold.h) and write them
- * (write.h).
+ * The graph that readers of foreign files make: layers in netc's words, their
+ * arguments as text, and the shapes that the file states. Later passes turn it
+ * into statements (structure.c), fold them (fold.c) and write them (write.c).
  */
 #ifndef NETC_IMPORT_GRAPH_H
 #define NETC_IMPORT_GRAPH_H
@@ -17,9 +16,9 @@
 #include "ops/function.h"
 
 /*
- * An argument counts one of these. If equal blocks differ in one argument, it
- * becomes a parameter with that letter. Blocks whose arguments of PART_NONE
- * differ are not equal.
+ * The quantity that an argument gives. If equal blocks differ in an argument,
+ * it becomes a parameter named by that quantity's letter. Blocks that differ in
+ * an argument of PART_NONE are not equal.
  */
 enum graph_part {
   PART_NONE,
@@ -31,37 +30,34 @@ enum graph_part {
   PART_DILATION,
   PART_COUNT,
   PART_OTHER,
-  PART_TENSOR, /* a label that a def is given; only passes make it */
+  PART_TENSOR, /* a label passed to a def; only passes make it */
 };
 
-/* An argument: `before`, `value` and `after` are written without blanks. */
+/* An argument: `before`, `value` and `after` are written without spaces. */
 struct part_text {
   enum graph_part part;
   const char *before; /* "", "/", "groups=" */
   const char *value;
-  const char *usual; /* left out when it has this value; NULL: never */
+  const char *usual; /* omitted if it has this value; NULL: never */
   const char *after; /* ":_"; NULL: nothing */
 };
 
-/* Layers with weights have a bias or none; it is written where netc would
- * choose otherwise. */
+/* The bias of a layer with weights. It is written only where netc's default
+ * differs. */
 enum graph_bias { BIAS_UNSAID, BIAS_WITH, BIAS_WITHOUT };
 
-/*
- * Values of a parameter or buffer, with the axes of a file of weights
- * (docs/weights.md); a fill has one for all of them.
- */
+/* Values of a parameter or buffer, with the axes of docs/weights.md. A fill has
+ * one value for all elements. */
 struct graph_weight {
-  const char *name; /* in its layer: "weight" */
+  const char *name; /* within its layer: "weight" */
   int64_t count;
   bool fill;
-  bool is_matrix;    /* of a dense layer: outputs x inputs; its inputs are in */
-  bool as_file;      /* the order of a file, or in that of the net; of others
-                        all of it is in the order of a file */
-  const float *real; /* or */
+  bool is_matrix;    /* dense layer: outputs x inputs */
+  bool as_file;      /* values in the file's order, else in the net's */
+  const float *real; /* one of these two is set */
   const int64_t *whole;
-  const char *scale, *zero; /* struct written_steps'; NULL: it has none */
-  const int32_t *stored;    /* whole numbers that `real` stands for; or NULL */
+  const char *scale, *zero; /* as in struct written_steps; NULL: none */
+  const int32_t *stored;    /* integers before scaling to `real`; or NULL */
 };
 
 struct graph_shape {
@@ -72,67 +68,67 @@ struct graph_shape {
 struct graph_node {
   int index;
   enum layer_word
-      word; /* WORD_AGAIN: another use of `keyed`, whose `key` is "" */
+      word; /* WORD_AGAIN: another use of `keyed`, with the `key` "" */
   VEC(struct part_text) args;
   enum graph_bias bias;
   bool frozen; /* its weights are not trained */
-  /* Tensors that it is made from, in order. A join has several. */
+  /* Tensors that it reads, in order. A join has several. */
   VEC(int) inputs;
-  /* One more tensor by key: `cross=LABEL`. */
+  /* One more tensor by key, as in `cross=LABEL`. */
   const char *key;
-  int keyed;        /* with `key` */
-  int values, mask; /* of an attention, by `values=`, `mask=`; -1: none */
-  bool again;       /* `again LABEL`: it is `keyed` with another input */
-  bool shared;      /* others name this layer: it has no tail */
-  const char *name; /* the file's; NULL: none worth keeping */
-  const char *kind; /* the file's word for it, for messages */
-  size_t line;      /* of the file; 0: none */
+  int keyed;        /* the tensor of `key` */
+  int values, mask; /* for attention: `values=`, `mask=`; -1: none */
+  bool again;       /* `again LABEL`: the layer `keyed` on another input */
+  bool shared;      /* other statements name this layer: it has no tail */
+  const char *name; /* in the file; NULL: none worth keeping */
+  const char *kind; /* the file's word for the layer, for messages */
+  size_t line;      /* line in the file; 0: none */
   const void *source;
   struct graph_shape shape;
-  bool open;      /* the rule of its layer has yet to give its shape, */
-  bool indices;   /* and says that its values are indices */
-  int64_t params; /* that it has in the file: the sizes of GRAPH_TENSOR */
+  bool open;      /* the layer's rule has not yet given the shape */
+  bool indices;   /* the values are indices, by the layer's rule */
+  int64_t params; /* number in the file: the sizes of GRAPH_TENSOR */
   VEC(struct graph_weight) weights;
-  const char *scale, *zero; /* of what it gives, as a weight's */
-  const char *output; /* the name under which it leaves the net, or NULL */
+  const char *scale, *zero; /* of its output, as for a weight */
+  const char *output;       /* name as an output of the net, or NULL */
 };
 
 /* Why a file could not be read: one message, for its first error. */
 struct graph_error {
   size_t line, column; /* 0: none */
   struct slice message, help;
-  struct graph_shape input; /* what another size of it may mend; rank 0: no */
+  struct graph_shape input; /* an input of another size may help; rank 0: no */
 };
 
-/* The part of the file that is being read: new nodes belong to it. */
+/* The part of the file that is being read; new nodes take these members. */
 struct graph_origin {
   const char *name, *kind;
   size_t line;
   bool frozen;
-  const void *source; /* it, as the reader has it */
+  const void *source; /* that part, as the reader stores it */
 };
 
 struct graph {
   struct arena *arena;
-  bool ruled;              /* the rules of layers give all shapes, */
-  struct netc *rules;      /* compiled here; NULL: nobody has asked for one */
-  struct map ruled_before; /* nodes with a shape, by what was compiled */
-  struct graph_node *refused; /* by one: the source will not compile */
+  bool ruled;                 /* the layers' rules give all shapes */
+  struct netc *rules;         /* compiles single layers; NULL: not yet opened */
+  struct map ruled_before;    /* nodes with a shape, by compiled text */
+  struct graph_node *refused; /* node that a rule refused: no source */
   struct graph_origin at;
-  const char *name; /* of the net */
+  const char *name; /* name of the net */
   VEC(struct graph_node *) nodes;
   bool failed;
   struct graph_error error;
-  VEC(const char *) notes; /* what is left out on purpose, for a comment */
-  struct map said;         /* them */
-  const char *infer;       /* its settings in predictions; NULL: none */
-  struct text source;      /* of a reader that writes it itself */
-  bool kept;               /* the source is one that the file has */
-  VEC(struct graph_weight) weights; /* then: those of the net, by its names */
-  int64_t stored_bytes;             /* of the file's tensors; 0: not known */
+  VEC(const char *) notes; /* parts left out on purpose, for a comment */
+  struct map said;         /* these notes, to print each once */
+  const char *infer;       /* settings for inference; NULL: none */
+  struct text source;      /* set by a reader that writes the source itself */
+  bool kept;               /* the source comes from the file */
+  VEC(struct graph_weight) weights; /* if `kept`: the net's weights, by name */
+  int64_t stored_bytes;             /* of the file's tensors; 0: unknown */
   const char *stored_types;         /* "226 Q4_K, 65 F32" */
-  bool rescaled; /* values of 8 bits get another scale between layers */
-  int folded;    /* convolutions that a batch norm was folded into, maybe */
+  bool rescaled; /* 8-bit values are rescaled between layers */
+  int folded;    /* convolutions that may contain a folded batch norm */
 };
 
 void graph_open(struct graph *graph, struct arena *arena);
@@ -142,16 +138,16 @@ static inline struct graph_node *graph_at(const struct graph *graph,
   return graph->nodes.at[index];
 }
 
-/* Keeps the first error; returns false, so that readers may return it. */
+/* Keeps the first error. Returns false, so that readers can return the call. */
 bool graph_fail(struct graph *graph, size_t line, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Says what to do about the error, if it is the one that was kept; false. */
+/* Adds help to the error that was kept; returns false. */
 bool graph_help(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Something of the file that the net does not have; said once. */
+/* Notes a part of the file that the net leaves out; printed once. */
 void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* A layer reads its inputs, then the tensors that it names by keys. */
+/* Number of tensors that a layer reads: inputs, then tensors by key. */
 static inline size_t graph_feeds(const struct graph_node *node) {
   return node->inputs.count + (node->keyed >= 0) + (node->values >= 0) +
          (node->mask >= 0);
@@ -167,7 +163,7 @@ static inline int graph_feed(const struct graph_node *node, size_t i) {
   return more[k];
 }
 
-/* An input of the net; `dtype` is NULL or "i32" or "i64". */
+/* An input of the net; `dtype` is NULL, "i32" or "i64". */
 struct graph_node *graph_input(struct graph *graph, const char *name,
                                const struct graph_shape *shape,
                                const char *dtype);
@@ -178,79 +174,78 @@ bool graph_has_weights(enum layer_word word);
 bool graph_same_shape(const struct graph_shape *a, const struct graph_shape *b);
 
 /*
- * The shape of a node. Where the graph is `ruled`, the rule of its layer gives
- * it when it is first asked for, by the arguments that are there by then. If
- * the rule refuses the layer, the graph is `refused`: nothing else is an error
- * from then on, and its reader may stop, as the source will not compile.
+ * The shape of a node. In a `ruled` graph the layer's rule gives it at the
+ * first call, from the arguments added so far. If the rule refuses the layer,
+ * the graph is `refused`: no later error is reported, and the reader may stop,
+ * as the source will not compile.
  */
 const struct graph_shape *graph_shape(struct graph *graph, int index);
-/* Asks for the shape, too: the slug of the error if the rule refuses the layer
- * now, or NULL. */
+/* Computes the shape as well. Returns the slug of the error if the rule refuses
+ * the layer now, or NULL. */
 const char *graph_refusal(struct graph *graph, int index);
-/* Gives all nodes their shapes, once the graph is read; those from a refused
- * one on have none. */
+/* Computes all shapes after the graph is read; nodes from a refused one on have
+ * none. */
 void graph_close_rules(struct graph *graph);
 
-/* A layer on one tensor, for now of its shape; inputs exist already. */
+/* Adds a layer on one existing tensor, initially with the tensor's shape. */
 struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input);
-/* A join; operands follow with graph_operand. */
+/* Adds a join; graph_operand adds its operands. */
 struct graph_node *graph_join(struct graph *graph, enum layer_word word);
 void graph_operand(struct graph *graph, struct graph_node *node, int input);
-/* A join of two, for now of the first one's shape. */
+/* Adds a join of two tensors, initially with the shape of the first. */
 struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
                               int b);
-/* A part of an axis, which is called so: a `slice`. */
+/* Adds a `slice` of the axis called `name`. */
 struct graph_node *graph_slice(struct graph *graph, int input, int axis,
                                const char *name, int64_t from, int64_t to);
 
-/*
- * A trained tensor of the layer, by what the file says of its sizes and never
- * by what the layer was made into: the source is compared with it.
- */
+/* Counts a trained tensor of the layer. The sizes must be the file's, not those
+ * of the layer that was made: the compiled source is compared with them. */
 #define GRAPH_TENSOR(node, ...)                        \
   graph_tensor((node), (const int64_t[]){__VA_ARGS__}, \
                sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 void graph_tensor(struct graph_node *node, const int64_t *sizes, size_t count);
 
-/* The product of sizes; INT64_MAX: it is too large for a number. */
+/* The product of sizes, at most INT64_MAX. */
 int64_t graph_count(const int64_t *sizes, size_t count);
 
-/* Arguments, in the order in which they are written. */
+/* Adds an argument; arguments are written in this order. */
 void graph_arg(struct graph *graph, struct graph_node *node,
                enum graph_part part, const char *before, const char *value);
 void graph_int(struct graph *graph, struct graph_node *node,
                enum graph_part part, const char *before, int64_t value);
-/* A word by itself: "causal". */
+/* Adds a flag: "causal". */
 void graph_flag(struct graph *graph, struct graph_node *node, const char *word);
 void graph_real(struct graph *graph, struct graph_node *node,
                 const char *before, double value);
-/* A norm's `eps=`, left out where it is netc's. */
+/* Adds a norm's `eps=`, which is omitted if it is netc's default. */
 void graph_eps(struct graph *graph, struct graph_node *node, double eps);
-/* The value that the last argument is left out for. */
+/* Sets the default of the last argument: with this value it is omitted. */
 void graph_usual(struct graph_node *node, const char *value);
-/* An integer that is left out where it has the usual value. */
+/* Adds an integer that is omitted if it is `usual`. */
 void graph_option(struct graph *graph, struct graph_node *node,
                   enum graph_part part, const char *before, int64_t value,
                   int64_t usual);
 /* An axis as an argument: "c", or its number. */
 const char *graph_axis(struct graph *graph, const struct graph_shape *shape,
                        int axis);
-/* "3x3" or, where all are equal and `square`, still "3x3": one a axis. */
+/* "3x3": the size of each axis. */
 const char *graph_sizes(struct graph *graph, const int64_t *sizes, int count);
-/* "1:2x0": of each axis both sides, or one where they are equal. */
+/* "1:2x0": both sides of each axis, or one number if they are equal. */
 const char *graph_sides(struct graph *graph, const int64_t *before,
                         const int64_t *after, int count);
 
 /*
- * `pad`, `pad=1` or `pad=0:1x1:2`, or nothing, for a window: `pad` where netc
- * would choose the same by itself. `kernel` and `dilation` by axis.
+ * Adds a window's padding: `pad` if it is what netc computes for `pad`, else
+ * `pad=1` or `pad=0:1x1:2`; nothing if it is 0. `kernel` and `dilation` are by
+ * axis.
  */
 void graph_padding(struct graph *graph, struct graph_node *node, int axes,
                    const int64_t *kernel, const int64_t *dilation,
                    const int64_t *before, const int64_t *after);
 
-/* The shortest number that is the same float32: 0.20000000298 is 0.2. */
+/* The shortest number with the same float32 value: 0.2 for 0.20000000298. */
 double graph_single(double value);
 
 /* A real as text. */
@@ -260,7 +255,7 @@ const char *graph_number(struct graph *graph, double value);
 const char *graph_text(struct graph *graph, const char *format, ...)
     PRINTF_LIKE(2, 3);
 
-/* A name as the language has them; NULL where nothing of it is left. */
+/* A name with only the characters of identifiers; NULL if none is left. */
 const char *graph_identifier(struct graph *graph, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* A foreign file becomes a source: reader, structure, folds, text. */
+/* Turns a foreign file into a source: reader, structure, folds, text. */
 #include <string.h>
 
 #include "import/reader.h"
@@ -41,9 +41,10 @@ struct byte_store import_bytes(const struct import_options *options,
   return byte_store_of(file);
 }
 
-enum { MOST_TO_TRY = 20000 }; /* layers: for more, the first way has to do */
+enum { MOST_TO_TRY = 20000 }; /* layers; larger graphs have one layout */
 
-/* Keeps what outlives the passes: names of outputs, the source, its layers. */
+/* Copies results out of the scratch arena: names of outputs, the source, its
+ * layers. */
 static void keep_plan(struct graph *graph, const struct source_plan *plan,
                       const struct text *source, struct imported *result) {
   for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -62,9 +63,9 @@ static void keep_plan(struct graph *graph, const struct source_plan *plan,
 }
 
 /*
- * A source, and the layers of its lines; returns how many these are. What
- * the passes make is given back: it is more than the graph itself, and there
- * are many ways to try.
+ * Writes the source in one layout and returns its number of lines. The memory
+ * of the passes is freed: it is larger than the graph itself, and many layouts
+ * are tried.
  */
 static int write_plan(struct graph *graph, struct source_layout layout,
                       struct imported *result) {
@@ -95,7 +96,7 @@ static struct source_layout layout_of(int way) {
                                 .bare_joins = way / 8 == 3};
 }
 
-/* Tries all ways to say it, and keeps the one of fewest lines. */
+/* Writes the source in every layout and keeps the one with the fewest lines. */
 static void write_shortest(struct graph *graph, struct imported *result) {
   int lines[IMPORT_WAYS] = {0}, least = 0;
   for (int way = 0; way < IMPORT_WAYS; way++) {
@@ -115,7 +116,8 @@ static void write_shortest(struct graph *graph, struct imported *result) {
   result->least = least;
 }
 
-/* One of as many lines is most often the same source. */
+/* Skips layouts with the same number of lines: they mostly give the same
+ * source. */
 bool import_longer(struct graph *graph, struct imported *result) {
   const struct imported before = *result;
   int next = -1;

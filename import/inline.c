@@ -1,4 +1,4 @@
-/* A def that is called once is written where it is called. */
+/* Replaces the only call of a def by the def's body. */
 #include <ctype.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static struct source_block *body_of(const struct statement *def) {
   return def->pieces.at[def->pieces.count - 1].block;
 }
 
-/* The argument of a call for the parameter that begins `value`, or NULL. */
+/* The argument for the parameter with which `value` begins, or NULL. */
 static const struct source_piece *given(const struct statement *def,
                                         const struct statement *call,
                                         const char *value, size_t *length) {
@@ -41,7 +41,8 @@ static const struct source_piece *given(const struct statement *def,
   return NULL;
 }
 
-/* An expression takes names alone: neither 64*4 nor c*2*4 is well said. */
+/* True if `by` can stand before `rest`. Only a name can be part of an
+ * expression: 64*4 and c*2*4 are hard to read. */
 static bool may_stand(const struct source_piece *by, const char *rest) {
   return !*rest || (by->kind == PIECE_TEXT &&
                     strspn(by->text.value, "*/0123456789") == 0 &&
@@ -69,7 +70,8 @@ static bool put_given(struct source_plan *plan, const struct statement *def,
   return true;
 }
 
-/* Puts the arguments of the call into a body; `try`: only whether it can. */
+/* Puts the arguments of the call into a body; `try` only checks that this is
+ * possible. */
 static bool fill(struct source_plan *plan, const struct statement *def,
                  const struct statement *call, struct source_block *block,
                  bool try) {
@@ -90,14 +92,14 @@ static bool fill(struct source_plan *plan, const struct statement *def,
   return true;
 }
 
-/* Puts a body in the place of its call. */
+/* Replaces a call by the body. */
 static void replace(struct source_plan *plan, const struct calls *calls,
                     struct source_block *body) {
   struct source_block next = {0};
   struct statement *old = calls->block->all.at;
   struct statement *last = &body->all.at[body->all.count - 1];
   last->node = old[calls->at].node;
-  last->index = old[calls->at].index; /* in a loop, one of a series */
+  last->index = old[calls->at].index; /* set in a loop with a series */
   for (size_t i = 0; i < calls->block->all.count; i++) {
     if (i != calls->at) {
       *VEC_PUSH(plan->graph->arena, &next.all) = old[i];
@@ -109,7 +111,8 @@ static void replace(struct source_plan *plan, const struct calls *calls,
   *calls->block = next;
 }
 
-/* A label in the body of a def would be one in each iteration of a loop. */
+/* True if a block has a loop with series. A label in a def's body would become
+ * one label in each iteration. */
 static bool has_index(const struct source_block *block) {
   for (size_t i = 0; i < block->all.count; i++)
     if (block->all.at[i].series_until > 0)
@@ -150,7 +153,7 @@ static void rename_calls(struct source_block *block, const char *from,
   }
 }
 
-/* `block3` is `block2` where that has gone. */
+/* Renames `block3` to `block2` if that name is free again. */
 static void renumber(struct source_plan *plan, struct statement *def) {
   const char *old = def->pieces.at[1].text.value;
   size_t length = strlen(old);

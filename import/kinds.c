@@ -1,4 +1,4 @@
-/* What a file is, by its first bytes: the rows of kinds.def. */
+/* Recognizes a file's kind by its first bytes, with the rows of kinds.def. */
 #define _GNU_SOURCE /* memmem */
 #include "import/kinds.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Tests of rows that need more than a word. */
+/* Tests for rows that need more than a word. */
 
 static bool has_prefix(struct slice text, const char *prefix) {
   size_t length = strlen(prefix);
@@ -23,7 +23,7 @@ static struct slice without_blanks(struct slice text) {
   return text;
 }
 
-/* The next line without the blanks at its ends; false: there is none. */
+/* Takes the next line, without surrounding blanks; false at the end. */
 static bool next_line(struct slice *text, struct slice *line) {
   if (text->length == 0)
     return false;
@@ -51,7 +51,7 @@ static unsigned byte_at(struct slice head, size_t at) {
   return at < head.length ? (unsigned char)head.at[at] : 0;
 }
 
-/* A size in eight bytes, then that many of JSON. */
+/* An 8-byte size, then JSON of that size. */
 static bool kind_safetensors(struct slice head) {
   return head.length > 9 && byte_at(head, 8) == '{' &&
          byte_at(head, 4) + byte_at(head, 5) + byte_at(head, 6) +
@@ -66,7 +66,7 @@ static bool kind_pickle(struct slice head) {
          memchr("}c]\x95(\x8a\x8c", (int)byte_at(head, 2), 7);
 }
 
-/* In protocol buffers, a number's length in bytes. */
+/* The length of a protobuf varint in bytes. */
 static size_t varint_length(struct slice head, size_t at) {
   size_t length = 1;
   while (byte_at(head, at) & 0x80 && length < 10)
@@ -74,7 +74,8 @@ static size_t varint_length(struct slice head, size_t at) {
   return length;
 }
 
-/* `tag`, a length, then a tag or a text: its place; 0: there is none. */
+/* The offset of the content of a field with this tag, which begins with a tag
+ * or a text; 0 if it is another. */
 static size_t field_at(struct slice head, size_t at, unsigned tag) {
   if (byte_at(head, at) != tag || byte_at(head, at + 1) == 0)
     return 0;
@@ -85,7 +86,7 @@ static bool is_name_at(struct slice head, size_t at) {
   return isalnum((int)byte_at(head, at)) && isprint((int)byte_at(head, at + 1));
 }
 
-/* SavedModel { schema version 1; MetaGraphDef { MetaInfoDef {; GraphDef {
+/* SavedModel { schema version 1; MetaGraphDef { MetaInfoDef {, or GraphDef {
  * NodeDef { its name. */
 static bool kind_tensorflow(struct slice head) {
   size_t meta = has_prefix(head, "\x08\x01") ? field_at(head, 2, 0x12) : 0;
@@ -102,8 +103,8 @@ static bool kind_coreml(struct slice head) {
          byte_at(head, 1) < 32 && at && byte_at(head, at) == 0x0a;
 }
 
-/* NetParameter { a name, then field 100 or 2, which are layers, or 3, which is
- * an input; without a name, a layer's. */
+/* NetParameter { a name, then field 100 or 2 (layers) or 3 (an input); without
+ * a name, a layer's name. */
 static bool kind_caffemodel(struct slice head) {
   size_t at = field_at(head, 0, 0x0a), end = at + byte_at(head, 1);
   if (has_prefix(head, "\xa2\x06"))
@@ -113,13 +114,13 @@ static bool kind_caffemodel(struct slice head) {
           (byte_at(head, end) == 0xa2 && byte_at(head, end + 1) == 6));
 }
 
-/* ir_version and a small number, then a text or message. */
+/* A small ir_version, then a text or message. */
 static bool kind_onnx(struct slice head) {
   return head.length > 8 && byte_at(head, 0) == 8 && byte_at(head, 1) >= 3 &&
          byte_at(head, 1) < 32 && (byte_at(head, 2) & 7) == 2;
 }
 
-/* The first line that says something. */
+/* Tests the first line that is neither empty nor a comment. */
 static bool kind_darknet(struct slice head) {
   struct slice line;
   while (next_line(&head, &line))
@@ -147,7 +148,7 @@ static bool kind_buffers(struct slice head) {
   return found == sizeof columns / sizeof *columns;
 }
 
-/* `layer {` or `layers{` at the left. */
+/* `layer {` or `layers{` at the start of a line. */
 static bool kind_caffe(struct slice head) {
   struct slice line;
   for (const char *at = head.at; next_line(&head, &line); at = head.at) {
@@ -162,7 +163,7 @@ static bool kind_caffe(struct slice head) {
   return false;
 }
 
-/* A line of SolverParameter, and none of a net. */
+/* True if a line belongs to SolverParameter and none to a net. */
 static bool kind_solver(struct slice head) {
   static const char *const fields[] = {
       "base_lr:",   "lr_policy:", "max_iter:",
@@ -183,10 +184,8 @@ static struct slice name_of(struct slice text) {
   return (struct slice){text.at, length};
 }
 
-/*
- * What a line imports: `import torch.nn as nn`, `from torch import nn`; netc
- * has a `from`, too. Empty: it imports nothing.
- */
+/* The module that a line imports: `import torch.nn as nn`, `from torch import
+ * nn`; empty if it imports none. netc has a `from`, too. */
 static struct slice imported_by(struct slice line) {
   if (has_prefix(line, "import ") && !memchr(line.at, '"', line.length))
     return name_of(slice_from(line, 7));
@@ -243,7 +242,7 @@ static bool kind_printed(struct slice head) {
   return false;
 }
 
-/* "backbone:", then "  - [-1, 1, Conv, [64, 3, 2]]" or a list of such. */
+/* "backbone:", then "  - [-1, 1, Conv, [64, 3, 2]]" or a list of such lists. */
 static bool kind_yolo(struct slice head) {
   struct slice line;
   bool backbone = false;
@@ -255,7 +254,8 @@ static bool kind_yolo(struct slice head) {
   return false;
 }
 
-/* Controls that no text has: of a few, the compiler can show the place. */
+/* True if many bytes are control characters. With a few, the compiler can
+ * report their place. */
 static bool kind_binary(struct slice head) {
   size_t controls = 0;
   for (size_t i = 0; i < head.length; i++)
@@ -299,7 +299,7 @@ const struct file_kind *file_kind(enum file_kind_id kind) {
   return &kinds[kind];
 }
 
-/* The next of "a|b|c". */
+/* Takes the next alternative of "a|b|c". */
 static struct slice next_choice(const char **choices) {
   size_t length = strcspn(*choices, "|");
   struct slice choice = {*choices, length};
@@ -330,7 +330,7 @@ static bool has_one_of(struct slice head, const char *choices) {
 static bool has_line(struct slice head, const char *prefix) {
   struct slice line;
   if (!has_word(head, prefix, strlen(prefix)))
-    return false; /* most texts: no need to go from line to line */
+    return false; /* most texts; avoids a search line by line */
   while (next_line(&head, &line))
     if (has_prefix(line, prefix))
       return true;
@@ -363,7 +363,7 @@ static bool has_suffix(const char *path, const char *suffixes) {
   return false;
 }
 
-enum { KIND_VAGUE = KIND_ZIP }; /* and what follows */
+enum { KIND_VAGUE = KIND_ZIP }; /* rows from here on */
 
 static enum file_kind_id vague_kind(struct slice head) {
   for (int i = KIND_VAGUE; i < KIND_COUNT; i++)
@@ -372,7 +372,7 @@ static enum file_kind_id vague_kind(struct slice head) {
   return KIND_COUNT;
 }
 
-/* By its suffix, unless its bytes are something else. */
+/* The kind of a suffix, unless the bytes show another. */
 static enum file_kind_id named_kind(enum file_kind_id named,
                                     struct slice head) {
   const struct file_kind *k = &kinds[named];
@@ -384,7 +384,7 @@ static enum file_kind_id named_kind(enum file_kind_id named,
 }
 
 enum file_kind_id file_kind_of(const char *path, struct slice head) {
-  static const char mark[] = "\xef\xbb\xbf"; /* Windows begins texts with it */
+  static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
   if (has_prefix(head, mark))
     head = slice_from(head, sizeof mark - 1);
   bool source = has_suffix(path, ".net");

@@ -1,4 +1,4 @@
-/* What a file is, by its first bytes: the rows of kinds.def. */
+/* A file's kind, by its first bytes: the rows of kinds.def. */
 #ifndef NETC_IMPORT_KINDS_H
 #define NETC_IMPORT_KINDS_H
 
@@ -15,36 +15,34 @@ enum file_kind_id {
   KIND_COUNT
 };
 
-/* Of the tests, all that a row has must hold. */
+/* A file is of a kind if all tests of its row hold. */
 struct file_kind {
   const char *name;     /* "this is NAME" */
-  const char *suffixes; /* ".h5 .hdf5": where the bytes do not say it */
+  const char *suffixes; /* ".h5 .hdf5": used where the bytes do not decide */
   struct slice magic;   /* bytes, at `at` */
   size_t at;
   const char *opens; /* "<html|<!doctype": after blanks, in any case */
-  const char *has;   /* "data.pkl|/code/": one of them is somewhere */
-  const char *line;  /* what a line begins with, after blanks */
+  const char *has;   /* "data.pkl|/code/": the head contains one of these */
+  const char *line;  /* a line begins with this, after blanks */
   bool (*knows)(struct slice head);
-  bool always;        /* what is called so begins so, or is something else */
-  bool text;          /* and so is what is no text */
-  bool lines;         /* of a .net the compiler explains each line */
-  bool read;          /* there is a reader, */
-  bool header;        /* which needs no more than the first bytes, */
-  bool opens_file;    /* or opens one by itself: it may be large */
-  bool tensors;       /* `netc weights` lists what it has */
-  const char *values; /* ".weights": what a file of its weights ends with */
-  const char *help;   /* what to do, if there is none */
+  bool always;        /* a file with this suffix must begin so */
+  bool text;          /* and must be a text */
+  bool lines;         /* for a .net, the compiler explains each line instead */
+  bool read;          /* there is a reader */
+  bool header;        /* the reader needs the first bytes only */
+  bool opens_file;    /* the reader opens the file: it may be large */
+  bool tensors;       /* `netc weights` lists its tensors */
+  const char *values; /* ".weights": suffix of a file with its weights */
+  const char *help;   /* what to do, if there is no reader */
 };
 
 const struct file_kind *file_kind(enum file_kind_id kind);
 
-/*
- * What a file is whose first bytes are `head`, at most FILE_HEAD of them.
- * KIND_COUNT: a source of netc's, as far as can be seen.
- */
+/* The kind of a file whose first bytes are `head`, at most FILE_HEAD of them.
+ * KIND_COUNT: as far as can be seen, a source of netc. */
 enum file_kind_id file_kind_of(const char *path, struct slice head);
 
-/* Whether a file that is called so can be of that kind, by its first bytes. */
+/* True if a file with the suffix of a kind can be one, by its first bytes. */
 bool file_kind_fits(enum file_kind_id kind, struct slice head);
 
 #endif

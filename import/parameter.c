@@ -1,7 +1,7 @@
 /*
- * Parameters of alike runs: a column is what one argument is in each run.
- * Equal columns share a name, and so do multiples: 64 128 256 and 256 512
- * 1024 are `c` and `c*4`.
+ * Finds the parameters of alike runs. A column holds the values of one
+ * argument, one for each run. Equal columns share a name, and so do multiples:
+ * 64 128 256 and 256 512 1024 are `c` and `c*4`.
  */
 #include "import/parameter.h"
 
@@ -43,7 +43,8 @@ int run_lines(const struct source_run *run) {
   return lines;
 }
 
-/* Labels before `first` are parts, and the index of one that has some. */
+/* Collects a label as a part: a label from before `first`, or the index of a
+ * label of a series. */
 static void collect_label(struct source_plan *plan, struct source_piece *piece,
                           int first, part_list *out) {
   struct part_text *text = &piece->text;
@@ -90,7 +91,8 @@ static const char *value_at(const struct parameter_columns *c, size_t run,
   return c->lists[run].at[row]->value;
 }
 
-/* A def sees neither parameters of another nor labels of the net. */
+/* True if a column needs no parameter. A def has no access to parameters of
+ * another def nor to labels of the net. */
 static bool is_constant(const struct parameter_columns *c, size_t row) {
   if (*value_at(c, 0, row) == '#')
     return false;
@@ -117,7 +119,7 @@ static bool integer(const char *text, int64_t *value) {
   return *end == '\0';
 }
 
-/* m if column `a` is m times column `b` in every run; else 0. */
+/* Returns m if column `a` is m times column `b` in every run; else 0. */
 static int64_t multiple(const struct parameter_columns *c, size_t a, size_t b) {
   int64_t factor = 0;
   for (size_t i = 0; i < c->runs; i++) {
@@ -131,11 +133,11 @@ static int64_t multiple(const struct parameter_columns *c, size_t a, size_t b) {
   return factor;
 }
 
-/* How a column is said by an earlier one. */
+/* An expression of a column by an earlier one. */
 struct said {
   size_t by;       /* the row of the parameter */
-  int64_t times;   /* or, */
-  int64_t divided; /* the other way round */
+  int64_t times;   /* factor, or 1 */
+  int64_t divided; /* divisor, or 1 */
 };
 
 static bool say(const struct parameter_columns *c, size_t row,
@@ -157,7 +159,7 @@ static bool say(const struct parameter_columns *c, size_t row,
   return false;
 }
 
-/* The rows that become parameters; returns how many. */
+/* Chooses the rows that become parameters; returns their number. */
 static size_t choose(const struct parameter_columns *c,
                      size_t rows[MOST_PARAMETERS + 1], struct said *said) {
   const part_list *list = &c->lists[0];

@@ -1,7 +1,5 @@
-/*
- * The source of an import is compiled, and each layer's shape and parameters
- * are compared with the file's.
- */
+/* Compiles the source of an import and compares each layer's shape and
+ * parameters with the file's. */
 #include "import/proof.h"
 
 #include <inttypes.h>
@@ -13,7 +11,7 @@ static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
   return graph_sizes(graph, s->dims, (int)s->rank);
 }
 
-/* Sizes of 1 beside the others mean the same tensor: 1x1xC and C. */
+/* Axes of size 1 do not matter: 1x1xC and C are the same tensor. */
 static bool same_shape(const struct netc_shape *a,
                        const struct graph_shape *b) {
   size_t i = 0, k = 0, rank = (size_t)a->rank, other = (size_t)b->rank;
@@ -34,14 +32,14 @@ static const char *name_of(const struct graph_node *node) {
   return node->name && *node->name ? node->name : node->kind;
 }
 
-/* The word of a node's layer; for `again` that of the layer it uses. */
+/* The word of a node's layer; for `again`, that of the layer it uses. */
 static const char *word_of(const struct graph *graph,
                            const struct graph_node *node) {
   bool again = node->word == WORD_AGAIN;
   return word_name(again ? graph->nodes.at[node->keyed]->word : node->word);
 }
 
-/* An import that says something else than its file is a bug of ours. */
+/* A difference between an import and its file is a bug of netc. */
 static bool verify(struct import_proof *p, struct graph *graph,
                    const struct imported *result) {
   size_t count = netc_layer_count(p->netc);
@@ -53,7 +51,7 @@ static bool verify(struct import_proof *p, struct graph *graph,
   }
   if (graph->kept)
     return !netc_source(p->netc, 1) && import_has_weights(p->netc, graph);
-  if (graph->source.length) /* the reader compared it */
+  if (graph->source.length) /* already compared by the reader */
     return true;
   if (count != result->layer_count)
     return graph_fail(graph, 0,
@@ -88,7 +86,7 @@ bool import_holds(struct import_proof *p, struct graph *graph,
   struct slice text = text_slice(&result->source);
   graph->failed = false;
   graph->error = (struct graph_error){0};
-  /* The lines of the source are none of the file's. */
+  /* The path says `imported`: line numbers are the source's, not the file's. */
   p->loaded =
       netc_load_text(p->netc, graph_text(graph, "%s, imported", p->path),
                      text.at, text.length);

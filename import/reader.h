@@ -6,32 +6,32 @@
 #include "import/graph.h"
 #include "import/kinds.h"
 
-/* A size from the command line. */
+/* The size of an input, from the command line. */
 struct import_input {
   const char *name; /* NULL: of the only input */
   struct graph_shape shape;
 };
 
-/* A size that the file leaves open. */
+/* A size that the file does not fix. */
 struct import_size {
   const char *name;
   int64_t value;
 };
 
-/* "zoo/llama.net" of the examples; false: it is not here. */
+/* Gives an example's text, as of "zoo/llama.net"; false if it is missing. */
 typedef bool import_template_fn(const char *name, struct slice *text);
 
 struct import_options {
-  bool flat;             /* a line a layer */
-  bool allow_unknown;    /* leave out what netc has no equivalent of */
-  bool weights;          /* the values of weights are wanted, too */
-  bool assume_bn;        /* where an exporter may have folded them, there are */
-  bool no_source;        /* one that the file has does not count */
-  const char *folder;    /* where the file lies; NULL: it has no neighbours */
-  const char *path;      /* of the file; NULL: it is in memory alone */
-  const char *values;    /* of one with its weights, if these are wanted */
-  const char *templates; /* the examples' folder; NULL: they are not here */
-  import_template_fn *template_of; /* or in memory, if not NULL */
+  bool flat;             /* one layer per line */
+  bool allow_unknown;    /* leave out layers without an equivalent in netc */
+  bool weights;          /* read the values of weights, too */
+  bool assume_bn;        /* assume batch norms that may be folded */
+  bool no_source;        /* ignore a source stored in the file */
+  const char *folder;    /* of the file; NULL: it has no neighbours */
+  const char *path;      /* of the file; NULL: it is only in memory */
+  const char *values;    /* path of the file with its weights, if needed */
+  const char *templates; /* folder of the examples; NULL: none */
+  import_template_fn *template_of; /* gives examples from memory, if not NULL */
   const struct import_input *inputs;
   size_t input_count;
   const struct import_size *sizes;
@@ -40,39 +40,37 @@ struct import_options {
   size_t parameter_count;
 };
 
-/* The command line's size of an input of that name, or of the only one. */
+/* Finds the command line's size for the input `name`, or for the only one. */
 bool import_given(const struct import_options *options, struct slice name,
                   struct graph_shape *shape);
 
-/* Fills the graph; false: graph->error says why not. */
+/* Fills the graph; false if graph->error is set. */
 typedef bool import_read_fn(struct graph *graph, struct slice file,
                             const struct import_options *options);
 
-/*
- * The bytes that are read, to be closed: of the file itself, of which a part
- * may have come (kinds.def's opens_file), or of what a pipe gave.
- */
+/* The bytes to read, which the caller closes. They are the file's own if only a
+ * part was read (`opens_file` in kinds.def), or the content of a pipe. */
 struct byte_store import_bytes(const struct import_options *options,
                                struct slice file);
 
-/* A layer of another framework, and those of netc that it becomes. */
+/* A layer of another framework and the netc layers it becomes. */
 enum { IMPORT_WORDS = 9 };
 
 struct import_type {
   const char *name;
-  enum layer_word words[IMPORT_WORDS]; /* those after WORD_NONE are none */
+  enum layer_word words[IMPORT_WORDS]; /* ended by WORD_NONE */
 };
 
 void import_type_set(struct import_type *type, const char *name,
                      const enum layer_word *words);
 
-/* The functions that a dialect calls by a name, as layers of its reader:
- * `format` has a %.*s for the name. False: there are fewer. */
+/* The functions of a dialect as layers of its reader; `format` has a %.*s for
+ * the name. False if `index` is past the end. */
 bool import_function_type(struct graph *graph, enum dialect dialect,
                           const char *format, size_t index,
                           struct import_type *type);
 
-/* The reader's layer of that number; false: there are fewer. */
+/* Gives the reader's layer `index`; false past the end. */
 typedef bool import_type_fn(struct graph *graph, size_t index,
                             struct import_type *type);
 
@@ -85,36 +83,34 @@ struct import_reader {
 size_t import_reader_count(void);
 const struct import_reader *import_reader_at(size_t index);
 
-/* The reader of a kind of files; NULL: there is none. */
+/* The reader for a kind of file; NULL if there is none. */
 const struct import_reader *import_reader_of(enum file_kind_id kind);
 
-/* A table of all that readers know, a line each: format, layer, words. */
+/* Writes a table of the layers that all readers know: format, layer, words. */
 void import_types(struct graph *graph, struct text *out);
 
-/* The result of an import: the source, and the layers of its lines, if the
-   reader gave layers and no source. */
+/* The result of an import: the source, and the layers of its lines if the
+ * reader gave a graph and no source. */
 enum { IMPORT_WAYS = 32 };
 
 struct imported {
   struct text source;
   size_t layer_count;
   struct graph_node **layers; /* in the order of the source's layers */
-  /* By way to write it: the lines of each that was tried; those of this one. */
+  /* Lines of each layout that was tried, by layout; lines of this source. */
   int lines[IMPORT_WAYS], least;
 };
 
-/*
- * Reads a file into a source. `name` is that of the net if the file has none.
- * False: `graph` holds the error.
- */
+/* Reads a file into a source. `name` is used if the file does not name the net.
+ * False: `graph` holds the error. */
 bool import_file(const struct import_reader *reader, struct slice file,
                  const char *name, const struct import_options *options,
                  struct graph *graph, struct imported *result);
 
-/* Writes the graph in the next way, with more lines; false: there is none. */
+/* Writes the graph in the next longer layout; false if none is left. */
 bool import_longer(struct graph *graph, struct imported *result);
 
-/* Writes the graph with a line a layer. */
+/* Writes the graph with one layer per line. */
 void import_flat(struct graph *graph, struct imported *result);
 
 #endif

@@ -1,4 +1,4 @@
-/* The table of readers, which no reader asks for anything. */
+/* The table of readers. Readers do not use it. */
 #include "import/reader.h"
 
 #define READ(constant, reader, ...) import_read_fn reader;

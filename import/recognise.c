@@ -1,4 +1,4 @@
-/* Recognising nets of the zoo by the names that torchvision gives tensors. */
+/* Recognizes nets of the zoo by torchvision's names of their tensors. */
 #include "import/recognise.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static bool is_statistic(const char *name) {
   return slice_ends(s, "running_mean") || slice_ends(s, "running_var");
 }
 
-/* What is added up; false: more than a net can have. */
+/* Sums the tensors' sizes; false if the sums pass what a net can have. */
 static bool add_stored(const struct tensor_file *file, int64_t *parameters,
                        int64_t *statistics) {
   *parameters = *statistics = 0;
@@ -38,8 +38,8 @@ static bool add_stored(const struct tensor_file *file, int64_t *parameters,
   return true;
 }
 
-/* How many parameters the file has more; false: not even the statistics are
- * as many. */
+/* Parameters that the file has in addition to the source's net; false if the
+ * statistics differ. */
 static bool count_more(const struct tensor_file *file, struct netc *netc,
                        struct slice source, int64_t *more) {
   struct netc_weight weight = {.size = sizeof weight};
@@ -59,10 +59,8 @@ bool recognise_holds(const struct tensor_file *file, struct netc *netc,
   return count_more(file, netc, source, &more) && more == 0;
 }
 
-/*
- * Channels of the input that explain so many parameters more than those of the
- * net that is loaded, whose first convolution has 3; 0: none do.
- */
+/* The number of input channels that explains `more` parameters than those of
+ * the loaded net, whose first convolution has 3 channels; 0 if none does. */
 static int64_t find_channels(const struct tensor_file *file, struct netc *netc,
                              int64_t more) {
   struct netc_weight first = {.size = sizeof first};
@@ -85,7 +83,7 @@ static bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The next place of a word; NULL: there is none. */
+/* The next occurrence of a word, or NULL. */
 static const char *find_word(const char *from, const char *end,
                              struct slice word) {
   for (const char *at = from; (size_t)(end - at) >= word.length; at++)
@@ -96,7 +94,7 @@ static const char *find_word(const char *from, const char *end,
   return NULL;
 }
 
-/* Puts a value after the = of a param, which may be missing before its `in`. */
+/* Sets the value of a param, which may have none before its `in`. */
 static bool put_param(struct text *out, struct slice source, struct slice name,
                       struct slice value) {
   static const struct slice param = {"param", 5}, in = {"in", 2};
@@ -140,7 +138,7 @@ bool recognise_set_params(struct arena *arena, const char *params,
   return true;
 }
 
-enum { USUAL_CLASSES = 1000 }; /* ImageNet's */
+enum { USUAL_CLASSES = 1000 }; /* of ImageNet */
 
 static void put_classes(struct text *out, struct slice source,
                         int64_t classes) {
@@ -154,7 +152,7 @@ static void put_classes(struct text *out, struct slice source,
   text_bytes(out, at, (size_t)(end - at));
 }
 
-/* In `input 224x224x3`; false: it is written otherwise. */
+/* Replaces the channels in `input 224x224x3`; false if the line differs. */
 static bool put_channels(struct text *source, int64_t channels) {
   static const char line[] = "\ninput ";
   struct text rest = text_new(source->arena);
@@ -200,7 +198,7 @@ bool recognise_names(const struct tensor_file *file) {
   return false;
 }
 
-/* Outputs of the last layer; 0: the file has none of that name. */
+/* Outputs of the last layer; 0 if the file has no such layer. */
 static int64_t count_classes(const struct tensor_file *file,
                              const char *classifier, struct arena *arena) {
   struct text name = text_new(arena);

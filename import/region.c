@@ -1,13 +1,11 @@
-/*
- * Regions of a graph. A join's operands are blocks where a node d dominates it
- * and no tensor between d and the join is used elsewhere.
- */
+/* Regions of a graph. A join's operands can be blocks if a node d dominates the
+ * join and no tensor between d and the join has other users. */
 
 #include "import/builder.h"
 
 enum {
   MOST_IN_BLOCKS = 2000, /* nodes between d and a join */
-  LONG_BRANCH = 12       /* beside {}: then the other operand is named */
+  LONG_BRANCH = 12       /* of a branch beside {}; then names */
 };
 
 bool region_stamp(struct source_builder *b, int top, int bottom) {
@@ -53,7 +51,7 @@ bool region_is_private(const struct source_builder *b, int end) {
   return true;
 }
 
-/* Whether every operand of a join can be a block on its dominator. */
+/* True if every operand of a join can be a block on its dominator. */
 static bool fits_blocks(struct source_builder *b,
                         const struct graph_node *join) {
   int top = b->tree.parent[join->index], longest = 0;

@@ -1,7 +1,7 @@
 /*
- * The shape of a layer by the layer's own rule: the layer is written below
- * inputs of its operands' shapes and compiled. A reader that names a layer
- * and its arguments needs no arithmetic of its own.
+ * Computes a layer's shape by the layer's own rule: compiles the layer after
+ * inputs of its operands' shapes. Readers that only name a layer and its
+ * arguments need no shape arithmetic.
  */
 #include "import/graph.h"
 #include "netc.h"
@@ -18,7 +18,7 @@ static void put_input(struct graph *graph, struct text *out, const char *name,
   text_printf(out, "%s\n", indices ? " : i32" : "");
 }
 
-/* The place of an operand's tensor among the operands: each has one input. */
+/* The index of the first operand that reads the same tensor: one input each. */
 static int place_of(const struct graph_node *node, size_t i) {
   int place = 0;
   while (node->inputs.at[place] != node->inputs.at[i])
@@ -40,7 +40,7 @@ static void put_layer(struct text *out, const struct graph_node *node) {
   text_putc(out, '\n');
 }
 
-/* The layer that another one names stands before it, on an input of its own. */
+/* Writes the layer that another one names before it, on an input of its own. */
 static void put_keyed(struct graph *graph, struct text *out, int index) {
   const struct graph_node *node = graph_at(graph, index);
   if (node->word == WORD_INPUT) {
@@ -52,7 +52,7 @@ static void put_keyed(struct graph *graph, struct text *out, int index) {
   put_layer(out, node);
 }
 
-/* Equal layers on equal shapes have the same text. */
+/* The text to compile. Equal layers on equal shapes have equal texts. */
 static struct slice source_of(struct graph *graph, struct graph_node *node) {
   struct text out = text_new(graph->arena);
   if (node->keyed >= 0)
@@ -64,7 +64,7 @@ static struct slice source_of(struct graph *graph, struct graph_node *node) {
   return text_slice(&out);
 }
 
-/* The slug of the first error; warnings may come before it. */
+/* The slug of the first error; warnings may precede it. */
 static const char *error_of(struct netc *netc) {
   struct netc_diagnostic d = {.size = sizeof d};
   for (size_t i = 0; netc_diagnostic(netc, i, &d) == NETC_OK; i++)
@@ -73,7 +73,7 @@ static const char *error_of(struct netc *netc) {
   return "";
 }
 
-/* Compiles the source, whose last layer the node is; an error, or NULL. */
+/* Compiles a source whose last layer is the node. Returns an error, or NULL. */
 static const char *compile(struct graph *graph, struct slice source,
                            struct graph_node *node) {
   struct netc_layer layer = {.size = sizeof layer};

@@ -1,7 +1,7 @@
 /*
- * A label is a place in a run, so many layers after its first. Of each place
- * that is named from outside its run the tensors of all iterations are a
- * series.
+ * A series holds the tensors that one place of the body gives in each
+ * iteration. A place is a layer's offset in its run. Every place that is named
+ * outside its run needs a series.
  */
 #include "import/series.h"
 
@@ -9,7 +9,7 @@
 
 enum { MOST_LAG = 4, MOST_SERIES = 6, MOST_EARLIER = 16 };
 
-/* A tensor before the first iteration, and of which series it is which. */
+/* A tensor from before the first iteration, and its place in a series. */
 struct earlier {
   int node, series, iteration;
 };
@@ -17,7 +17,7 @@ struct earlier {
 struct series_view {
   struct source_plan *plan;
   const struct series_runs *runs;
-  int begin, size; /* of the first run, and layers in each */
+  int begin, size; /* ordinal of the first layer; layers of a run */
   int place[MOST_SERIES], series;
   struct earlier earlier[MOST_EARLIER];
   int earlier_count, lag;
@@ -47,7 +47,7 @@ static int begin_of(const struct series_view *v, size_t run) {
   return v->begin + (int)run * v->size;
 }
 
-/* All runs have as many layers, none of which is of a series yet. */
+/* True if all runs have equally many layers and none is in a series yet. */
 static bool measure(struct series_view *v) {
   size_t length = v->runs->first.length, count = v->runs->count;
   v->begin = statement_of(v, 0, 0)->first;
@@ -69,7 +69,8 @@ static int series_at(const struct series_view *v, int place) {
   return -1;
 }
 
-/* What is named outside its run is of a series, but for what all end with. */
+/* Makes a series of each place that is named outside its run, except for the
+ * last tensor of all. */
 static bool find_places(struct series_view *v) {
   size_t length = v->runs->first.length, count = v->runs->count;
   for (size_t run = 0; run < count; run++)
@@ -91,7 +92,7 @@ static bool find_places(struct series_view *v) {
   return v->series > 0;
 }
 
-/* A tensor has one label. */
+/* Adds a tensor from before the loop; false if it would need two labels. */
 static bool note_earlier(struct series_view *v, int node, int series,
                          int iteration) {
   const struct graph_node *is = v->plan->graph->nodes.at[node];
@@ -111,7 +112,7 @@ static bool note_earlier(struct series_view *v, int node, int series,
   return true;
 }
 
-/* A label that names what is made `lag` runs before. */
+/* True if the label names, in each run, the tensor made `lag` runs earlier. */
 static bool fits_lag(struct series_view *v, const label_list *labels,
                      size_t slot) {
   size_t last = v->runs->count - 1;
@@ -134,7 +135,8 @@ static bool fits_lag(struct series_view *v, const label_list *labels,
   return true;
 }
 
-/* Inside its run, or before all of them and the same, or handed on. */
+/* A label can name a tensor of its own run, the same tensor before all runs, or
+ * one that an earlier run made. */
 static bool fits_slot(struct series_view *v, const label_list *labels,
                       size_t slot) {
   const struct source_piece *first = labels[0].at[slot];
@@ -202,7 +204,8 @@ static void join_series(struct source_plan *plan, int node, int series,
   plan->iteration[node] = iteration;
 }
 
-/* In the body labels count from the iteration; those of other loops do not. */
+/* Inside the body an index is relative to the iteration. Labels of other loops
+ * keep theirs. */
 static void index_label(struct series_view *v, struct source_piece *piece) {
   int iteration = v->plan->iteration[piece->node] - v->lag;
   if (v->plan->series[piece->node] <= v->plan->series_count - v->series)

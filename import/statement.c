@@ -1,4 +1,4 @@
-/* Statements of an import: their extent, and which are alike. */
+/* Statements of an import: their size, and when two are alike. */
 #include "import/statement.h"
 
 #include <limits.h>
@@ -35,7 +35,7 @@ static void mix_part(struct statement *s, const struct part_text *text) {
 
 struct source_piece *statement_put(const struct source_plan *plan,
                                    struct statement *s, enum piece_kind kind) {
-  VEC_RESERVE(plan->graph->arena, &s->pieces, 2); /* a million may follow */
+  VEC_RESERVE(plan->graph->arena, &s->pieces, 2); /* there may be a million */
   struct source_piece *piece = VEC_PUSH(plan->graph->arena, &s->pieces);
   piece->kind = kind;
   piece->node = -1;

@@ -1,7 +1,7 @@
 /*
- * From a graph to statements. A join's operands are blocks where a node d
- * dominates it and no tensor between d and the join is used elsewhere; d is
- * then the tensor before the join. Everything else is named and fetched.
+ * Turns a graph into statements. A join's operands are blocks if a node d
+ * dominates the join and no tensor between d and the join has other users; d is
+ * then the tensor before the join. All other operands are named.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "import/builder.h"
 
 enum {
-  DEEPEST = 150 /* nesting of emit; beyond it operands come late */
+  DEEPEST = 150 /* nesting of emit; deeper operands are written late */
 };
 
 /* Statements. */
@@ -32,7 +32,7 @@ static struct statement *begin(struct source_builder *b,
   return s;
 }
 
-/* Names a node in a statement that the layer of that ordinal belongs to. */
+/* Adds a label of a node, and notes the ordinal that reads it. */
 static void put_label(struct source_builder *b, struct statement *s,
                       const char *key, int node) {
   struct source_piece *piece = put(b, s, PIECE_LABEL);
@@ -48,7 +48,7 @@ static void put_args(struct source_builder *b, struct statement *s,
     put(b, s, PIECE_TEXT)->text = node->args.at[i];
 }
 
-/* Without bn in its tail a layer has a bias, with it none. */
+/* By default, a layer with bn in its tail has no bias and others have one. */
 static void put_bias(struct source_builder *b, struct statement *s,
                      const struct graph_node *node) {
   if (node->bias == BIAS_UNSAID)
@@ -66,7 +66,7 @@ static void note_bn_in_tail(struct statement *s, enum layer_word word) {
   }
 }
 
-/* Activations and norms that follow a layer on its line. */
+/* True for activations and norms, which can follow a layer on its line. */
 static bool may_be_in_tail(const struct graph_node *node) {
   switch (node->word) {
   case WORD_BN:
@@ -82,7 +82,7 @@ static bool may_be_in_tail(const struct graph_node *node) {
   }
 }
 
-/* `leaky(0.1)` in a tail. */
+/* Writes a layer of a tail: `leaky(0.1)`. */
 static void put_in_tail(struct source_builder *b, struct statement *s,
                         const struct graph_node *node) {
   struct text text = text_new(b->arena);
@@ -101,7 +101,7 @@ static void put_in_tail(struct source_builder *b, struct statement *s,
   note_bn_in_tail(s, node->word);
 }
 
-/* `frozen` is said of a layer and its tail together. */
+/* True if `frozen`, which covers a layer and its tail, is right for both. */
 static bool frozen_alike(const struct source_builder *b,
                          const struct statement *s,
                          const struct graph_node *node) {
@@ -110,7 +110,7 @@ static bool frozen_alike(const struct source_builder *b,
   return !weighs || node->frozen == head->frozen;
 }
 
-/* True if `node` can stand in the tail of the last statement. */
+/* True if `node` can join the tail of the last statement. */
 static bool joins_tail(const struct source_builder *b,
                        const struct source_block *out,
                        const struct graph_node *node) {
@@ -123,7 +123,7 @@ static bool joins_tail(const struct source_builder *b,
          !graph_at(b->graph, before)->output;
 }
 
-/* Flat, every layer has the file's name. */
+/* Marks a node as written. In the flat layout each has the file's name. */
 static void enlist(struct source_builder *b, const struct graph_node *node) {
   if (b->layout.flat && node->name && node->word != WORD_INPUT)
     b->plan->labelled[node->index] = true;
@@ -152,7 +152,7 @@ static struct source_block *branch(struct source_builder *b, int top,
   return block;
 }
 
-/* Heads that fork off after a node. */
+/* Writes the heads that fork off after a node. */
 static void put_heads(struct source_builder *b, struct source_block *out,
                       int node) {
   for (size_t i = 0; i < b->heads[node].all.count; i++) {
@@ -184,7 +184,8 @@ void source_put_from(struct source_builder *b, struct source_block *out,
   put_label(b, s, "", node);
 }
 
-/* Operands by name; the current tensor is {} unless it comes first of two. */
+/* Writes operands by name. The current tensor is {}, or omitted if it is the
+ * first of two. */
 static void put_named_operands(struct source_builder *b, struct statement *s,
                                const struct graph_node *node, int current) {
   bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
@@ -197,7 +198,7 @@ static void put_named_operands(struct source_builder *b, struct statement *s,
   }
 }
 
-/* Operands by name, and as blocks where nothing else uses them. */
+/* Writes operands by name, or as blocks if they have no other users. */
 static void put_mixed_operands(struct source_builder *b, struct statement *s,
                                const struct graph_node *node, int current) {
   bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&
@@ -213,7 +214,8 @@ static void put_mixed_operands(struct source_builder *b, struct statement *s,
   }
 }
 
-/* True if the layers after a join of long blocks are separate lines. */
+/* True if a join's blocks are too long for a line: the layers after it are
+ * separate lines. */
 static bool is_long(struct source_builder *b, struct statement *s) {
   for (size_t i = 0; i < s->pieces.count; i++)
     if (s->pieces.at[i].kind == PIECE_BLOCK)
@@ -259,7 +261,7 @@ static void put_layer(struct source_builder *b, struct source_block *out,
   if (node->frozen)
     put_word(b, &s, "frozen");
   s.last = b->plan->count;
-  /* A shared layer has no tail, which would be shared, too. */
+  /* A tail would be shared with the layer, so a shared layer has none. */
   bool keeps = node->shared || node->again || node->word == WORD_AGAIN;
   bool bare = b->layout.bare_joins && graph_feeds(node) > 1;
   s.takes_tail = !keeps && !bare && !(form == FORM_MIXED && is_long(b, &s)) &&
@@ -268,7 +270,7 @@ static void put_layer(struct source_builder *b, struct source_block *out,
   *VEC_PUSH(b->arena, &out->all) = s;
 }
 
-/* The operand that is best the current tensor: the one made last. */
+/* The operand that becomes the current tensor: the latest one. */
 static int main_input(const struct graph_node *node) {
   int best = node->inputs.at[0];
   for (size_t i = 1; i < node->inputs.count; i++)
@@ -277,7 +279,7 @@ static int main_input(const struct graph_node *node) {
   return best;
 }
 
-/* Writes the operands beside the main one. */
+/* Writes the operands other than the main one. */
 static void emit_others(struct source_builder *b, struct source_block *out,
                         int *current, const struct graph_node *node, int main) {
   for (size_t i = 0; i < graph_feeds(node); i++)
@@ -294,7 +296,7 @@ void source_put_node(struct source_builder *b, struct source_block *out,
   put_heads(b, out, index);
 }
 
-/* One layer whose main input is written. */
+/* Writes one layer whose main input is already written. */
 static void emit_one(struct source_builder *b, struct source_block *out,
                      int *current, int index) {
   const struct graph_node *node = graph_at(b->graph, index);
@@ -310,7 +312,7 @@ static void emit_one(struct source_builder *b, struct source_block *out,
   source_put_node(b, out, current, index, form);
 }
 
-/* Writes what is needed for `target`, which is then the current tensor. */
+/* Writes all layers that `target` needs, and makes it the current tensor. */
 static void emit(struct source_builder *b, struct source_block *out,
                  int *current, int target) {
   VEC(int) chain = {0};
@@ -337,7 +339,7 @@ static void emit(struct source_builder *b, struct source_block *out,
   b->depth--;
 }
 
-/* Hangs the branch of a head where it leaves the rest of the net. */
+/* Finds the node where a head's branch leaves the rest of the net. */
 static void hang_head(struct source_builder *b, int head) {
   int top = b->tree.parent[head], bottom = head;
   region_new(b);
@@ -361,7 +363,7 @@ static bool is_unused(const struct source_builder *b, int node) {
   return b->tree.first_use[node] == b->tree.first_use[node + 1];
 }
 
-/* Outputs of one name are NAME, NAME_2, NAME_3. */
+/* Makes names of outputs unique: NAME, NAME_2, NAME_3. */
 static void part_names(struct source_builder *b) {
   struct map names = {0};
   struct arena *arena = b->graph->arena;
@@ -378,7 +380,7 @@ static void part_names(struct source_builder *b) {
   }
 }
 
-/* Every tensor that nothing uses is an output; several need names. */
+/* Every tensor without users is an output. Only several need names. */
 static int name_outputs(struct source_builder *b) {
   int count = (int)b->graph->nodes.count, outputs = 0, last = -1;
   for (int i = 0; i < count; i++)
@@ -400,7 +402,7 @@ static int name_outputs(struct source_builder *b) {
   return last;
 }
 
-/* The name of the only input, which is written if somebody reads it by it. */
+/* Adds the only input's name, which is written if a statement reads it. */
 static void offer_label(struct source_builder *b, struct statement *s,
                         int node) {
   struct source_piece *piece = put(b, s, PIECE_LABEL);
@@ -435,7 +437,7 @@ static void put_inputs(struct source_builder *b, int *current) {
   }
 }
 
-/* The only input has a name if something fetches it. */
+/* Names the only input if a statement reads it. */
 static void name_input(struct source_builder *b) {
   struct statement *s = &b->plan->top.all.at[0];
   if (b->plan->top.all.count == 0 || s->node < 0 || s->pieces.count < 2 ||
@@ -464,7 +466,8 @@ static void build(struct source_builder *b) {
   name_input(b);
 }
 
-/* Others name that layer alone, not the end of several. */
+/* Marks layers that other statements name: such a label means one layer, not a
+ * line of several. */
 static void mark_shared(struct source_builder *b) {
   for (size_t i = 0; i < b->graph->nodes.count; i++) {
     const struct graph_node *node = b->graph->nodes.at[i];

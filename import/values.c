@@ -1,4 +1,4 @@
-/* Values of weights: a tensor of a file becomes one of a node. */
+/* Copies a tensor of a file into the weights of a node. */
 #include "import/values.h"
 
 float *values_take(struct graph *graph, struct graph_node *node,

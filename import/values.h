@@ -1,4 +1,4 @@
-/* Values of weights, from a file of tensors. */
+/* Weights with values from a file of tensors. */
 #ifndef NETC_IMPORT_VALUES_H
 #define NETC_IMPORT_VALUES_H
 
@@ -6,8 +6,8 @@
 #include "import/tensors/tensors.h"
 
 /*
- * The first `count` values of a tensor as a weight of that name, in the order
- * of the file. NULL, and the file's `fault` says why: they cannot be read.
+ * Adds the first `count` values of a tensor as a weight of that name, in the
+ * order of the file. NULL if they cannot be read; the file's `fault` says why.
  */
 float *values_take(struct graph *graph, struct graph_node *node,
                    const char *name, struct tensor_file *file,

@@ -1,14 +1,13 @@
-/*
- * The values of an imported net as a file of weights: netc's names, PyTorch's
- * layouts (docs/weights.md).
- */
+/* Writes the values of an imported net as a file of weights, with netc's names
+ * and PyTorch's layouts (docs/weights.md). */
 #include "import/weights.h"
 
 #include <string.h>
 
 #include "import/tensors/safetensors.h"
 
-/* The tensor as a prediction reads it: it knows what flattening transposes. */
+/* Finds the tensor as inference reads it: its strides include the transpose
+ * that flattening causes. */
 static bool find_tensor(struct netc *netc, size_t weight,
                         struct netc_tensor *tensor) {
   *tensor = (struct netc_tensor){.size = sizeof *tensor};
@@ -26,7 +25,7 @@ static const struct graph_weight *find_given(const struct graph_node *node,
   return NULL;
 }
 
-/* Of a net whose source the file has, too. */
+/* Finds a weight of a net whose source comes from the file. */
 static const struct graph_weight *find_kept(const struct graph *graph,
                                             const struct netc_weight *weight) {
   for (size_t i = 0; i < graph->weights.count; i++) {
@@ -45,7 +44,7 @@ bool import_has_weights(struct netc *netc, const struct graph *graph) {
   return true;
 }
 
-/* Of 32 bits: a real, or a whole number that it is stored as. */
+/* One value as 32 bits: a real, or the integer that it is stored as. */
 static uint32_t value_of(const struct graph_weight *w, bool stored, int64_t i) {
   uint32_t bits;
   float real;
@@ -57,11 +56,8 @@ static uint32_t value_of(const struct graph_weight *w, bool stored, int64_t i) {
   return bits;
 }
 
-/*
- * Rows of outputs, columns of inputs. What comes before a matrix may be a map
- * that was flattened, what follows one that it becomes: the file has those as
- * C, H, W, the net as H, W, C.
- */
+/* Writes rows of outputs, columns of inputs. The matrix may read a flattened
+ * map or give one: the file then has C, H, W order, the net H, W, C. */
 static void put_matrix(const struct graph_weight *w, bool stored,
                        const struct netc_tensor *t, int64_t inputs,
                        uint32_t *to) {
@@ -104,7 +100,7 @@ static bool is_straight(const struct netc_tensor *t) {
   return t->rank == 1 && t->strides[0] == 1 && t->first == 0;
 }
 
-/* As it lies in the file. */
+/* Copies the values in the order of the file. */
 static void put_stored(const struct netc_weight *weight,
                        const struct graph_weight *w, bool stored,
                        uint32_t *to) {
@@ -131,7 +127,7 @@ static void put_values(struct netc *netc, size_t index,
   put_stored(weight, w, stored, to);
 }
 
-/* Whether the net computes in the whole numbers that the file has. */
+/* True if the net computes with the integers that the file has. */
 static bool is_stored(struct netc *netc,
                       const struct graph_weight *const *given, size_t count) {
   struct netc_q8_block block = {.size = sizeof block};
@@ -141,7 +137,7 @@ static bool is_stored(struct netc *netc,
   return count > 0 && netc_q8_block(netc, &block) == NETC_OK;
 }
 
-/* A bias has 32 bits, all others 8. */
+/* Biases have 32 bits, all other integers 8. */
 static enum value_type type_of(const struct netc_weight *weight, bool stored) {
   return !stored                                       ? VALUE_F32
          : slice_ends(slice_of(weight->name), ".bias") ? VALUE_I32

@@ -13,7 +13,7 @@ struct graph_window window_square(int axes, int64_t kernel, int64_t stride) {
   return w;
 }
 
-/* The only input, if it is a picture; else of rank 0. */
+/* The only input, if it is an image; else a shape of rank 0. */
 static struct graph_shape only_picture(const struct graph *graph) {
   struct graph_shape found = {0};
   for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -31,7 +31,7 @@ bool window_fits(struct graph *graph, const struct graph_node *node) {
   const char *refusal = graph_refusal(graph, node->index);
   if (!refusal || strcmp(refusal, "kernel-too-large") != 0)
     return true;
-  graph->refused = NULL; /* the reader has words of its own for it */
+  graph->refused = NULL; /* the reader reports it in its own words */
   return false;
 }
 
@@ -129,7 +129,7 @@ struct graph_node *window_conv(struct graph *graph, int input,
   return node;
 }
 
-/* The padding of `deconv` is cut off at the sides. */
+/* The padding of `deconv` is cut off the output's sides. */
 static void put_cut(struct graph *graph, struct graph_node *node,
                     const struct graph_window *w) {
   bool even = is_even(w->before, w->axes) && is_even(w->after, w->axes);
@@ -141,7 +141,7 @@ static void put_cut(struct graph *graph, struct graph_node *node,
     }
 }
 
-/* Sizes by axis, where one is not the usual. */
+/* Writes the sizes of all axes if one of them is not `usual`. */
 static void put_sizes(struct graph *graph, struct graph_node *node,
                       const char *key, const int64_t *sizes, int axes,
                       int64_t usual) {

@@ -9,11 +9,11 @@ enum { STEP = 2, CONTINUED = 4 };
 struct source_writer {
   struct source_plan *plan;
   struct text *out;
-  size_t line; /* where it begins */
+  size_t line; /* offset of the current line */
   struct map names;
-  const char **series; /* names of labels with an index */
+  const char **series; /* names of labels with an index, by series */
   bool *written;       /* by def */
-  bool in_def;         /* its labels are of several layers of the file */
+  bool in_def;         /* a label here stands for several layers of the file */
 };
 
 static void statement_text(struct source_writer *w, const struct statement *s,
@@ -38,7 +38,7 @@ static const char *new_name(struct source_writer *w, const char *name) {
   return whole;
 }
 
-/* The file's name of a tensor without its numbers: "add_3_bn", "add_bn". */
+/* The file's name of a tensor without its numbers: "add_bn" for "add_3_bn". */
 static const char *without_numbers(struct source_writer *w, int node) {
   const char *file = w->plan->graph->nodes.at[node]->name;
   struct text text = text_new(w->plan->graph->arena);
@@ -67,7 +67,7 @@ static const char *indexed(struct source_writer *w, int node,
   return graph_text(w->plan->graph, "%s[%s]", series_name(w, node), index);
 }
 
-/* Names of labels are given when they are first written. */
+/* The name of a label, chosen when it is first written. */
 static const char *label_of(struct source_writer *w, int node) {
   struct graph *graph = w->plan->graph;
   if (w->plan->series[node])
@@ -79,13 +79,13 @@ static const char *label_of(struct source_writer *w, int node) {
                          : graph_identifier(graph, graph->nodes.at[node]->name);
   if (!name)
     name = graph->nodes.at[node]->word == WORD_INPUT ? "data" : "skip";
-  /* c, s, k2 ... are the names of parameters. */
+  /* Parameters have names such as c, s, k2. */
   if (strlen(name) == 1 || (strlen(name) == 2 && name[1] < 'A'))
     name = graph_text(graph, "at_%s", name);
   return w->plan->label[node] = new_name(w, name);
 }
 
-/* A label that a statement names. */
+/* The text of a label that a statement names. */
 static const char *named(struct source_writer *w,
                          const struct source_piece *piece) {
   if (piece->index)
@@ -116,7 +116,7 @@ static void open_block(struct source_writer *w,
   text_putc(w->out, '}');
 }
 
-/* A blank, or the next line if `width` more does not go on this one. */
+/* Writes a blank, or starts a new line if `width` more does not fit. */
 static void space(struct source_writer *w, int width, int indent,
                   bool on_one_line) {
   if (!on_one_line && column(w) + width > LINE - 3 &&
@@ -215,7 +215,7 @@ static void statement_text(struct source_writer *w, const struct statement *s,
   size_t begun = w->out->length;
   pieces_text(w, s, indent, fits);
   if (fits && !on_one_line && column(w) > LINE) {
-    /* The labels are longer than `width` took them to be. */
+    /* The labels are longer than `width` assumes. */
     w->line = line;
     w->out->length = begun;
     pieces_text(w, s, indent, false);
@@ -241,7 +241,7 @@ static void defs_of(struct source_writer *w, const struct source_block *block) {
   }
 }
 
-/* With those that it uses before it. */
+/* Writes a def after the defs that it uses. */
 static void def_text(struct source_writer *w, size_t index) {
   const struct statement *def = &w->plan->defs.all.at[index];
   const struct source_block *body = def->pieces.at[def->pieces.count - 1].block;
@@ -260,7 +260,7 @@ static void def_text(struct source_writer *w, size_t index) {
   new_line(w, 0);
 }
 
-/* Marks. */
+/* Checks of shapes. */
 
 static const struct graph_shape *shape_of(const struct source_writer *w,
                                           const struct statement *s) {
@@ -270,7 +270,7 @@ static const struct graph_shape *shape_of(const struct source_writer *w,
   return &w->plan->graph->nodes.at[s->node]->shape;
 }
 
-/* Where the sizes of maps change, what the file says of them is a check. */
+/* Adds the file's shape as a check where the sizes of maps change. */
 static void mark(struct source_writer *w, const struct statement *s,
                  struct graph_shape *last) {
   const struct graph_shape *shape = shape_of(w, s);
@@ -297,7 +297,7 @@ void source_write(struct source_plan *plan, struct text *out) {
   for (size_t i = 0; i < plan->defs.all.count; i++)
     map_add(graph->arena, &w.names,
             slice_of(plan->defs.all.at[i].pieces.at[1].text.value));
-  /* A label `add` would hide the layer. */
+  /* A label such as `add` would hide the layer. */
   for (size_t i = 0; i < graph->nodes.count; i++)
     map_add(graph->arena, &w.names,
             slice_of(word_name(graph->nodes.at[i]->word)));
