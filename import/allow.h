@@ -11,7 +11,7 @@
  * source is unchanged.
  *
  * The line is only added to an imported file: `netc check model.onnx` shows all
- *  warnings.
+ * warnings.
  */
 size_t import_allow(struct netc *netc, struct slice source, struct text *out);
 

@@ -19,16 +19,14 @@ struct graph_window window_square(int axes, int64_t kernel, int64_t stride);
  * layer that it refuses for another reason is reported later. */
 bool window_fits(struct graph *graph, const struct graph_node *node);
 
-/* Adds help for a window that is larger than its padded input; returns false.
- */
+/* Adds help for a window larger than its padded input; returns false. */
 bool window_help(struct graph *graph);
 
 /* Outputs along an axis of `in` values, rounded down; 0 or less if the window
  * does not fit. Arguments are below 2^40: every reader checks that. */
 int64_t window_count(const struct graph_window *w, int axis, int64_t in);
 
-/* Outputs rounded up: a last window that is cut off counts if it begins inside.
- */
+/* Outputs rounded up: a cut-off last window counts if it begins inside. */
 int64_t window_count_up(const struct graph_window *w, int axis, int64_t in);
 
 /* Sets the padding of TensorFlow's SAME for a map of that size. */

@@ -1,7 +1,7 @@
 /*
- * Caffe's .prototxt: layers joined by the names of blobs, which a layer may
- * overwrite. What runs in the test phase is read; sizes are those of Caffe's
- * own code (github.com/BVLC/caffe, src/caffe/layers).
+ * Reads Caffe's .prototxt. Layers are joined by the names of blobs, which a
+ * layer may overwrite. Only layers of the test phase are read. Sizes are
+ * computed as in Caffe's own code (github.com/BVLC/caffe, src/caffe/layers).
  */
 #include "import/caffe/caffe.h"
 
@@ -18,7 +18,7 @@ void caffe_set(struct caffe *c, size_t top, int node) {
   graph_shape(c->graph, node);
 }
 
-/* Types that are not layers of a net. */
+/* Types that are no layers of a net. */
 
 static const char *const data[] = {
     "Input",      "Data",      "ImageData",     "HDF5Data",   "MemoryData",
@@ -29,7 +29,7 @@ static const char *const left_out[] = {"Accuracy",   "ArgMax",     "Silence",
                                        "HDF5Output", "ACCURACY",   "ARGMAX",
                                        "SILENCE",    "HDF5_OUTPUT"};
 
-/* The end of a detector; what comes after them goes, too. */
+/* Types that decode a detector's boxes. Layers after them are left out, too. */
 static const char *const boxes[] = {"PriorBox", "DetectionOutput",
                                     "DetectionEvaluate", "YoloDetectionOutput",
                                     "Yolov3DetectionOutput"};
@@ -63,7 +63,7 @@ static const char *today(struct slice old) {
   return type ? type : loss ? "Loss" : NULL;
 }
 
-/* Inputs. Blobs are N x C x H x W; the batch is not part of a net. */
+/* Inputs. Blobs are N x C x H x W; a net in netc has no batch. */
 
 static bool to_shape(struct caffe *c, size_t line, const int64_t *dims,
                      int count, struct graph_shape *shape) {
@@ -91,7 +91,7 @@ static bool add_input(struct caffe *c, struct slice name, size_t line,
   return true;
 }
 
-/* `dim: 1 dim: 3 ...` of a message, or `input_dim` of the net. */
+/* Reads `dim: 1 dim: 3 ...` of a message, or the net's `input_dim`. */
 static int read_dims(struct caffe *c, struct prototxt_field *first, int most,
                      int64_t *dims) {
   int count = 0;
@@ -122,7 +122,7 @@ static bool read_inputs(struct caffe *c, struct prototxt_field *net) {
   return true;
 }
 
-/* A picture of the size that the command line or the data layer says. */
+/* Adds an input of the size from the command line or the data layer. */
 static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
                         struct slice top) {
   struct prototxt_field *transform =
@@ -153,8 +153,8 @@ static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
   return add_input(c, top, layer->line, &size);
 }
 
-/* Makes an input of what a data layer reads: its first top. The others are
- * labels, which the loss alone needs. */
+/* Makes an input of a data layer's first top. The other tops are labels, which
+ * only the loss needs. */
 static bool add_data(struct caffe *c, const struct caffe_layer *layer) {
   struct prototxt_field *shape =
       prototxt_find(prototxt_find(layer->message, "input_param"), "shape");
@@ -215,7 +215,7 @@ static bool read_type(struct caffe *c, struct caffe_layer *layer) {
   return layer->type != NULL;
 }
 
-/* Something that a fork of Caffe reads pictures by. */
+/* True for a layer by which Caffe or a fork of it reads images. */
 static bool is_source(const struct caffe_layer *layer) {
   return is_data(layer->type) ||
          (!prototxt_find(layer->message, "bottom") && layer->top_count > 0 &&
@@ -232,10 +232,8 @@ static void read_tops(struct caffe *c, struct caffe_layer *layer) {
     layer->tops[layer->top_count++] = f->value;
 }
 
-/*
- * Another top of a data layer, or one of the training phase alone, is an input
- * if something reads it.
- */
+/* Makes an input of a top that a layer reads although it is another top of a
+ * data layer, or comes from the training phase alone. */
 static bool add_missing(struct caffe *c, struct slice top) {
   for (struct prototxt_field *f = c->layers; f && !c->graph->failed;
        f = f->next) {
@@ -253,10 +251,8 @@ static bool add_missing(struct caffe *c, struct slice top) {
   return false;
 }
 
-/*
- * The nodes of a layer's bottoms. What hangs on a label or on another left
- * out layer is left out, too: *whole says whether all are there.
- */
+/* Finds the nodes of a layer's bottoms. A layer that reads a label or a
+ * left-out layer is left out, too: *whole is false if a bottom is missing. */
 static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
                          bool *whole) {
   size_t room = count_fields(layer->message, "bottom");
@@ -281,7 +277,7 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
   return true;
 }
 
-/* A blob has one source, but for a layer that works in its bottom's place. */
+/* Only one layer may write a blob, except layers that work in place. */
 static bool check_tops(struct caffe *c, const struct caffe_layer *layer) {
   const struct prototxt_field *bottom = prototxt_find(layer->message, "bottom");
   for (size_t i = 0; i < layer->top_count; i++) {

@@ -1,7 +1,5 @@
-/*
- * Caffe's layer types: what each is in netc (src/caffe/layers). One row a type
- * in caffe.def.
- */
+/* Caffe's layer types as layers of netc (src/caffe/layers), a row of caffe.def
+ * for each. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -72,13 +70,13 @@ bool caffe_is_map(struct caffe *c) {
              c, "only maps of channels, height and width are supported here");
 }
 
-/* Activations and others value by value. */
+/* Activations and other elementwise layers. */
 
 bool caffe_plain(struct caffe *c) {
   return caffe_give(c, caffe_first(c, c->word));
 }
 
-/* A number that is left out where it is the usual one. */
+/* Adds a layer with a number that is omitted if it is `usual`. */
 static bool with_option(struct caffe *c, enum layer_word word, double value,
                         double usual) {
   struct graph_node *node = caffe_with_real(c, word, c->in, value);
@@ -126,7 +124,7 @@ bool caffe_power(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* One value a channel as a map of one pixel. */
+/* A vector as a map of one pixel. */
 static int as_pixel(struct caffe *c, int input) {
   if (graph_shape(c->graph, input)->rank != 1)
     return input;
@@ -164,7 +162,7 @@ bool caffe_scale(struct caffe *c) {
 
 /* Joins. */
 
-/* The bottoms with their factors (`coeff`). */
+/* Multiplies the bottoms by their factors (`coeff`). */
 static void weigh(struct caffe *c, int *terms) {
   struct prototxt_field *f = prototxt_find(c->params, "coeff");
   for (size_t i = 0; i < c->at->bottom_count; i++) {
@@ -211,7 +209,7 @@ int caffe_axis(const struct graph_shape *shape, int64_t axis) {
                                         : (int)axis - 2;
 }
 
-/* `axis` of the first bottom, which was called `old`. */
+/* `axis`, or its old name `old`, for the first bottom. */
 static int axis_or(struct caffe *c, const char *old) {
   int64_t usual = prototxt_int(c->graph, c->params, old, 1, 0, 7);
   return caffe_axis(caffe_shape(c), caffe_given_axis(c, usual));
@@ -277,7 +275,7 @@ bool caffe_axpy(struct caffe *c) {
                     graph_pair(c->graph, WORD_ADD, scaled, c->at->bottoms[2]));
 }
 
-/* A type that is left out, if that is allowed. */
+/* Leaves out a type that netc does not have, if the user allows it. */
 static bool unknown(struct caffe *c) {
   if (!c->options->allow_unknown) {
     graph_fail(c->graph, c->at->line,
@@ -303,7 +301,7 @@ static bool says_dropout(struct slice text) {
   return false;
 }
 
-/* Nothing but its name is known: ENet's spatial dropout. */
+/* Only the name of a Python layer is known: ENet's spatial dropout. */
 bool caffe_python(struct caffe *c) {
   if (!says_dropout(prototxt_text(c->params, "layer", "")) &&
       !says_dropout(prototxt_text(c->params, "module", "")))
@@ -321,7 +319,7 @@ static const struct caffe_row {
   const char *type;
   caffe_add_fn *add;
   const char *params;
-  bool on_map; /* works on height and width */
+  bool on_map; /* operates on height and width */
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
 #define TYPE(name, function, params, on_map, ...) \
@@ -330,7 +328,7 @@ static const struct caffe_row {
 #undef TYPE
 };
 
-/* The row of a type; a function of ops.def without one is a layer. */
+/* The row of a type. A function of ops.def needs none. */
 static struct caffe_row row_of(const char *type) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].type, type) == 0)
@@ -345,7 +343,8 @@ bool caffe_knows_type(const char *type) {
   return row_of(type).type != NULL;
 }
 
-/* InnerProduct is INNER_PRODUCT in the old `layers`. */
+/* True if `old` is the name of a type in the old `layers`: INNER_PRODUCT for
+ * InnerProduct. */
 static bool is_old_name(struct slice old, const char *type) {
   for (size_t i = 0; i < old.length; i++)
     if (old.at[i] != '_' && toupper((unsigned char)*type++) != old.at[i])

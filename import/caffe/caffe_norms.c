@@ -1,7 +1,8 @@
-/* Caffe's norms, and a softmax over another axis than that of channels. */
+/* Caffe's norms, and softmax over an axis other than channels. */
 #include "import/caffe/caffe.h"
 
-/* Sums of batches, and by what they are divided (batch_norm_layer.cpp). */
+/* The file has sums over batches, and the number to divide them by
+ * (batch_norm_layer.cpp). */
 static void take_statistics(struct caffe *c, struct graph_node *node) {
   int64_t channels = caffe_channels(c);
   struct graph_node none = {0};
@@ -14,7 +15,8 @@ static void take_statistics(struct caffe *c, struct graph_node *node) {
       sums[i][k] *= by;
 }
 
-/* Statistics alone; a Scale after it makes it the usual bn. */
+/* A BatchNorm has statistics alone; with the Scale after it, it is the usual
+ * bn. */
 bool caffe_batch_norm(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_BN);
   graph_flag(c->graph, node, "noaffine");
@@ -23,7 +25,7 @@ bool caffe_batch_norm(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* SegNet's, and that of Caffe for videos: with a scale and a shift. */
+/* Batch norms of SegNet and of Caffe for videos have a scale and a shift. */
 bool caffe_whole_norm(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_BN);
   graph_eps(c->graph, node, caffe_real(c, "eps", 1e-5));
@@ -63,7 +65,7 @@ bool caffe_normalize(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* Exchanges both axes. */
+/* Transposes the two axes. */
 static int transposed(struct caffe *c, int input) {
   struct graph_node *node = graph_layer(c->graph, WORD_PERMUTE, input);
   graph_int(c->graph, node, PART_NONE, "", 1);

@@ -1,7 +1,7 @@
-/* Caffe's layers that move values or pick some of them. */
+/* Caffe's layers that move or select values. */
 #include "import/caffe/caffe.h"
 
-/* Caffe's sizes, without samples: channels, height, width. */
+/* Caffe's sizes without the batch: channels, height, width. */
 static int caffe_dims(const struct graph_shape *shape, int64_t *dims) {
   for (int i = 0; i < shape->rank; i++)
     dims[i] = shape->size[i == 0 ? shape->rank - 1 : i - 1];
@@ -9,9 +9,9 @@ static int caffe_dims(const struct graph_shape *shape, int64_t *dims) {
 }
 
 /*
- * The sizes of `shape` in the place of `num_axes` of the bottom's from `axis`
- * on; `dim: 0` keeps the size there, `dim: -1` is inferred (reshape_layer.cpp).
- * Returns how many sizes there are without the samples; -1, and failed: none.
+ * Replaces `num_axes` axes of the bottom, from `axis` on, by the sizes of
+ * `shape`. `dim: 0` keeps a size, `dim: -1` is inferred (reshape_layer.cpp).
+ * Returns the number of sizes without the batch, or -1 after an error.
  */
 static int reshaped(struct caffe *c, int64_t *dims) {
   const struct prototxt_field *p = c->params;
@@ -81,7 +81,7 @@ bool caffe_permute(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_PERMUTE);
   bool moves = order[0] != 0;
   for (int i = 0; i < rank; i++) {
-    /* Axis i of netc is Caffe's i + 2, the last one Caffe's 1. */
+    /* netc's axis i is Caffe's i + 2, and the last is Caffe's 1. */
     int from = caffe_axis(in, order[i == rank - 1 ? 1 : i + 2]);
     moves = moves || from < 0;
     graph_int(c->graph, node, PART_NONE, "", from);
@@ -123,7 +123,7 @@ bool caffe_shuffle(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* Indices, which come in, as rows of a table (embed_layer.cpp). */
+/* Indices select rows of a table (embed_layer.cpp). */
 bool caffe_embed(struct caffe *c) {
   int64_t rows = caffe_int(c, "input_dim", 0, 1);
   int64_t out = caffe_int(c, "num_output", 0, 1);
@@ -147,8 +147,7 @@ bool caffe_embed(struct caffe *c) {
                     graph_pair(c->graph, WORD_ADD, node->index, bias->index));
 }
 
-/* Sums or means of the axes from `axis` on, as a factor of them
- * (reduction_layer.cpp). */
+/* Scaled sum or mean of the axes from `axis` on (reduction_layer.cpp). */
 bool caffe_reduction(struct caffe *c) {
   const struct graph_shape *in = caffe_shape(c);
   int64_t axis = caffe_given_axis(c, 0);
@@ -173,7 +172,7 @@ bool caffe_reduction(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* Fast R-CNN reads a map and boxes, each with the number of its sample. */
+/* Fast R-CNN reads a map and boxes; each box has the index of its sample. */
 bool caffe_roi_pooling(struct caffe *c) {
   int64_t size[3] = {caffe_int(c, "pooled_h", 0, 1),
                      caffe_int(c, "pooled_w", 0, 1), caffe_channels(c)};

@@ -1,4 +1,4 @@
-/* The values of a .prototxt's weights, which a .caffemodel has by layer. */
+/* Reads the weights of a .prototxt's net from a .caffemodel, by layer name. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ bool caffe_values_open(struct caffe *c) {
   return graph_help(c->graph, "--from FILE.caffemodel names the file");
 }
 
-/* Why there is no blob. */
+/* Reports why a blob is missing. */
 static void lack(struct caffe *c, int place) {
   const struct caffe_values *v = c->values;
   const char *first = graph_text(c->graph, "%s.0", c->at->name);
@@ -79,7 +79,8 @@ bool caffe_lacks_values(struct caffe *c, const char *why) {
   return true;
 }
 
-/* As Caffe does: a net is often a part of the one that was trained. */
+/* Notes layers of the .caffemodel that the net lacks. As in Caffe they are no
+ * error: a net is often a part of the one that was trained. */
 void caffe_values_end(struct caffe *c) {
   struct caffe_values *v = c->values;
   for (size_t i = 0; v && !c->graph->failed && i < v->file.tensors.count; i++)

@@ -1,10 +1,11 @@
-/* Caffe's layers with weights and windows: sizes rounded as Caffe rounds. */
+/* Caffe's layers with weights or windows; sizes are rounded as Caffe does. */
 #include <string.h>
 
 #include "import/caffe/caffe.h"
 #include "import/window.h"
 
-/* Windows: `kernel_size`, twice for two sizes, or `kernel_h`, `kernel_w`. */
+/* Windows: `kernel_size`, which may be given twice, or `kernel_h`,
+ * `kernel_w`. */
 
 static void read_pair(struct caffe *c, const char *both, const char *h,
                       const char *w, int64_t least, int64_t pair[2]) {
@@ -17,7 +18,7 @@ static void read_pair(struct caffe *c, const char *both, const char *h,
   pair[1] = caffe_int(c, w, pair[1], least);
 }
 
-/* False, and failed: a number is wrong or there is no kernel. */
+/* False with an error if a number is wrong or the kernel is missing. */
 static bool read_window(struct caffe *c, struct graph_window *w) {
   *w = window_square(2, 1, 1);
   read_pair(c, "kernel_size", "kernel_h", "kernel_w", 1, w->kernel);
@@ -39,7 +40,8 @@ static bool fits(struct caffe *c, const struct graph_node *node) {
   return window_help(c->graph);
 }
 
-/* The layer, with a bias of its outputs unless `bias_term` says no. */
+/* Gives the layer, with a bias for `out` outputs unless `bias_term` is
+ * false. */
 static bool give_biased(struct caffe *c, struct graph_node *node, int64_t out) {
   bool bias = caffe_bool(c, "bias_term", true);
   node->bias = bias ? BIAS_WITH : BIAS_WITHOUT;
@@ -74,15 +76,13 @@ bool caffe_convolution(struct caffe *c) {
   return convolution(c, outputs_of(c), caffe_int(c, "group", 1, 1));
 }
 
-/*
- * conv_dw_layer.cpp (BVLC's pull request 5665): a kernel for each channel of
- * the bottom, whatever `group` and `num_output` say.
- */
+/* conv_dw_layer.cpp (BVLC's pull request 5665) has one kernel for each channel
+ * of the bottom and ignores `group` and `num_output`. */
 bool caffe_depthwise(struct caffe *c) {
   return convolution(c, caffe_channels(c), caffe_channels(c));
 }
 
-/* In other forks it is a convolution, and `group` says how many. */
+/* In other forks it is a convolution that needs `group`. */
 bool caffe_grouped(struct caffe *c) {
   if (prototxt_find(c->params, "group"))
     return caffe_convolution(c);
@@ -107,7 +107,7 @@ bool caffe_deconvolution(struct caffe *c) {
   return give_biased(c, node, out);
 }
 
-/* True if the size is rounded up. A window has to begin inside the padded
+/* True if the size is rounded up. The last window must begin inside the padded
  * input only if there is padding. */
 static bool is_cut(const struct graph_window *w, int axis, int64_t in) {
   int64_t out = window_count(w, axis, in);
@@ -159,7 +159,7 @@ bool caffe_inner_product(struct caffe *c) {
   return give_biased(c, node, out);
 }
 
-/* Every value becomes a square of them: without a mask, of YOLO's forks. */
+/* Repeats every value as a square. YOLO's forks do this without a mask. */
 static bool enlarge(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_UP);
   int64_t by = caffe_int(c, "scale", 0, 1);
@@ -169,7 +169,8 @@ static bool enlarge(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* Values go back to where a pool found them, to the map that it read. */
+/* Puts values back where a pool found them, in a map of the pool's input
+ * size. */
 bool caffe_upsample(struct caffe *c) {
   struct graph_node *pool =
       c->at->bottom_count == 2 ? graph_at(c->graph, c->at->bottoms[1]) : NULL;

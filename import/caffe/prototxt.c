@@ -1,6 +1,6 @@
 /*
- * Protobuf's text format: `name: value` and `name { ... }`, as
- * https://protobuf.dev/reference/protobuf/textformat-spec/ has it, without
+ * Reads protobuf's text format, `name: value` and `name { ... }`
+ * (https://protobuf.dev/reference/protobuf/textformat-spec/), without
  * extensions and lists in brackets, which no network uses.
  */
 #include "import/caffe/prototxt.h"
@@ -42,7 +42,7 @@ static struct slice read_word(struct prototxt_reader *r) {
   return (struct slice){begin, (size_t)(r->at - begin)};
 }
 
-/* Strings are names and paths; what escapes stand for is not needed. */
+/* Strings are names and paths: escapes are kept as they are. */
 static bool read_string(struct prototxt_reader *r,
                         struct prototxt_field *field) {
   char quote = *r->at++;
@@ -68,7 +68,7 @@ static bool read_value(struct prototxt_reader *r,
                     SLICE_ARG(field->name));
 }
 
-/* Fields up to a `}` at depth > 0, or the end. */
+/* Reads fields up to the end, or to a `}` at depth > 0. */
 static bool read_fields(struct prototxt_reader *r,
                         struct prototxt_field **fields, int depth) {
   struct prototxt_field **last = fields;

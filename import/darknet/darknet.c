@@ -1,7 +1,7 @@
 /*
- * Darknet's .cfg: sections of `key=value`, one a layer, which name each other
- * by number (github.com/pjreddie/darknet, src/parser.c, and AlexeyAB's fork of
- * it).
+ * Reads Darknet's .cfg: sections of `key=value`, one for each layer, which
+ * refer to each other by number (github.com/pjreddie/darknet, src/parser.c, and
+ * AlexeyAB's fork of it).
  */
 #include <ctype.h>
 
@@ -15,7 +15,7 @@ struct slice darknet_trim(struct slice s) {
   return s;
 }
 
-/* The next line of a text, without comment and blanks. */
+/* Takes the next line, without comment and blanks. */
 static bool next_line(struct slice *rest, struct slice *line) {
   if (rest->length == 0)
     return false;
@@ -61,7 +61,7 @@ static bool read_sections(struct darknet *d, struct slice rest) {
   return true;
 }
 
-/* A picture, or a sequence of one step for recurrent nets. */
+/* The input is an image, or a sequence of one step for recurrent nets. */
 static void read_input(struct darknet *d, struct darknet_section *net) {
   struct graph_shape shape = {3, {0}};
   bool recurrent_net = false;

@@ -1,4 +1,4 @@
-/* Darknet's layers: options of a section into layers of netc. */
+/* Translates sections of Darknet into layers of netc. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,8 @@ struct darknet_size darknet_size(struct darknet *d, int index) {
   return (struct darknet_size){shape->size[0], shape->size[1], shape->size[2]};
 }
 
-/* The node of the layer that a number means: below 0 from here back. */
+/* The node of a layer number; a negative one is relative to the current
+ * layer. */
 static int layer_at(struct darknet *d, const struct darknet_option *option,
                     struct slice text) {
   int64_t index = 0, count = (int64_t)d->layers.count;
@@ -32,7 +33,7 @@ static int layer_at(struct darknet *d, const struct darknet_option *option,
   return 0;
 }
 
-/* One of a list; false: there is none left. */
+/* Takes the next item of a list; false at the end. */
 static bool next_item(struct slice *list, struct slice *item) {
   if (list->length == 0)
     return false;
@@ -43,7 +44,7 @@ static bool next_item(struct slice *list, struct slice *item) {
   return true;
 }
 
-/* An option that a section cannot do without, or fails. */
+/* An option that the section requires; fails if it is missing. */
 static const struct darknet_option *
 needed(struct darknet *d, struct darknet_section *s, const char *key) {
   static const struct darknet_option none;
@@ -53,7 +54,7 @@ needed(struct darknet *d, struct darknet_section *s, const char *key) {
   return option ? option : &none;
 }
 
-/* The layer that `from` names. */
+/* The layer in `from`. */
 static int other_of(struct darknet *d, struct darknet_section *s) {
   const struct darknet_option *from = needed(d, s, "from");
   return d->graph->failed ? 0 : layer_at(d, from, from->value);
@@ -131,7 +132,7 @@ void darknet_strides(struct darknet *d, struct darknet_section *s,
   w->stride[1] = darknet_at_least(d, s, "stride_x", w->stride[1], 1);
 }
 
-/* Padding of size - 1 in all, of which half, rounded down, comes before. */
+/* Darknet pads by size - 1 in all; half of it, rounded down, comes before. */
 int darknet_pool(struct darknet *d, struct darknet_section *s, int input) {
   struct graph_window bare =
       darknet_window(d, s, darknet_at_least(d, s, "stride", 1, 1));
@@ -145,7 +146,7 @@ int darknet_pool(struct darknet *d, struct darknet_section *s, int input) {
     int64_t size = graph_shape(d->graph, input)->size[i];
     same = same && window_count(&w, i, size) == window_count(&bare, i, size);
   }
-  if (same) /* no window reaches the padding */
+  if (same) /* padding is outside all windows */
     w = bare;
   if (d->word == WORD_AVGPOOL && w.after[0])
     graph_note(d->graph, "[local_avgpool] leaves its padding out of the mean; "
@@ -162,7 +163,7 @@ int darknet_upsample(struct darknet *d, struct darknet_section *s, int input) {
   return node->index;
 }
 
-/* `extra`: all values in a row, and so many zeros after them. */
+/* `extra`: all values as a vector, with that many zeros after them. */
 static int extend(struct darknet *d, const struct darknet_section *s, int input,
                   int64_t extra) {
   if (graph_count(graph_shape(d->graph, input)->size, 3) > DARKNET_MOST)
@@ -244,10 +245,8 @@ int darknet_route(struct darknet *d, struct darknet_section *s, int input) {
   return node->index;
 }
 
-/*
- * Adds what both have: every n-th pixel of a larger map, the first channels
- * of one with more (src/blas.c, shortcut_cpu).
- */
+/* Adds the common part of two maps: every n-th pixel of a larger map, the first
+ * channels of one with more (src/blas.c, shortcut_cpu). */
 static int add_part(struct darknet *d, const struct darknet_section *s, int to,
                     int from) {
   struct darknet_size a = darknet_size(d, to), b = darknet_size(d, from);
@@ -284,7 +283,8 @@ int darknet_shortcut(struct darknet *d, struct darknet_section *s, int input) {
   return darknet_activate(d, s, result, "linear");
 }
 
-/* The current tensor scales another one, by channel or value by value. */
+/* Scales another layer's output by the current tensor, per channel or
+ * elementwise. */
 int darknet_scale(struct darknet *d, struct darknet_section *s, int input) {
   int other = other_of(d, s);
   int64_t channels = darknet_size(d, input).channels;
@@ -302,7 +302,7 @@ int darknet_scale(struct darknet *d, struct darknet_section *s, int input) {
       d, s, graph_pair(d->graph, WORD_MUL, other, input)->index, "linear");
 }
 
-/* The learned value of a channel changes the current tensor. */
+/* Applies a learned value per channel to the current tensor. */
 int darknet_control(struct darknet *d, struct darknet_section *s, int input) {
   int other = other_of(d, s);
   if (darknet_size(d, input).channels != darknet_size(d, other).channels)
@@ -324,7 +324,7 @@ int darknet_dropout(struct darknet *d, struct darknet_section *s, int input) {
   return node->index;
 }
 
-/* Sections that only training or the decoding of boxes needs. */
+/* Sections that are only used in training or to decode boxes. */
 static bool is_left_out(struct darknet *d, const struct darknet_section *s) {
   static const char *const names[] = {
       "yolo", "yolo4",       "Gaussian_yolo", "region", "detection",
@@ -345,7 +345,7 @@ static bool is_left_out(struct darknet *d, const struct darknet_section *s) {
 static const struct darknet_row {
   const char *name, *short_name;
   darknet_add_fn *add;
-  bool on_map; /* works on height and width */
+  bool on_map; /* operates on height and width */
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
 #define SECTION(name, short_name, function, on_map, ...) \
@@ -379,7 +379,7 @@ static const struct darknet_row *row_of(struct slice name) {
   return NULL;
 }
 
-/* Fails, with the section that may have been meant. */
+/* Fails and suggests a section with a similar name. */
 static void unknown(struct darknet *d, const struct darknet_section *s) {
   struct suggestion near = suggest_begin(s->name);
   graph_fail(d->graph, s->line, "netc has no equivalent of [%.*s]",

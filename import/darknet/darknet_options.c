@@ -7,7 +7,7 @@
 #include "base/suggest.h"
 #include "import/darknet/darknet.h"
 
-/* The first one of a name counts, as in Darknet's own list. */
+/* The first option of a name counts, as in Darknet's own list. */
 struct darknet_option *darknet_find(struct darknet_section *s,
                                     const char *key) {
   for (size_t i = 0; i < s->options.count; i++)
@@ -40,10 +40,8 @@ struct slice darknet_word(struct darknet_section *s, const char *key,
   return option ? option->value : slice_of(usual);
 }
 
-/*
- * Darknet takes blanks out of every line, then reads with atoi: what follows
- * the digits is not read.
- */
+/* Darknet removes blanks from every line and calls atoi, which ignores whatever
+ * follows the digits. */
 bool darknet_integer(struct darknet *d, size_t line, struct slice text,
                      int64_t *value) {
   char buffer[24], *end = buffer;
@@ -80,7 +78,7 @@ int64_t darknet_number(struct darknet *d, struct darknet_section *s,
   return usual;
 }
 
-/* A number that has to be at least `least`. */
+/* A number that must be at least `least`. */
 int64_t darknet_at_least(struct darknet *d, struct darknet_section *s,
                          const char *key, int64_t usual, int64_t least) {
   int64_t value = darknet_number(d, s, key, usual);

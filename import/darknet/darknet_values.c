@@ -1,6 +1,6 @@
 /*
- * A file of weights beside a .cfg: a version, then floats, section by section
- * (src/parser.c, load_weights). It says neither names nor sizes: the .cfg
+ * Reads the weights of a .cfg: a version, then floats, section by section
+ * (src/parser.c, load_weights). The file has neither names nor sizes: the .cfg
  * must account for every byte.
  */
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 struct darknet_values {
   struct tensor_file file;
   const char *path;
-  uint64_t at;                        /* of the next value */
-  const struct darknet_section *last; /* that took some */
+  uint64_t at;                        /* offset of the next value */
+  const struct darknet_section *last; /* the last section that took values */
 };
 
 static bool unreadable(struct darknet *d) {
@@ -22,7 +22,7 @@ static bool unreadable(struct darknet *d) {
   return graph_help(d->graph, "--from FILE.weights names the file");
 }
 
-/* Major, minor, revision, and how many pictures were seen. */
+/* Reads major, minor, revision, and the number of images seen in training. */
 static bool read_version(struct darknet *d) {
   struct darknet_values *v = d->values;
   struct byte_reader r;
@@ -48,7 +48,7 @@ bool darknet_values_open(struct darknet *d) {
              : unreadable(d);
 }
 
-/* What a prediction of netc would not compute with them. */
+/* False for options with which inference in netc differs from Darknet's. */
 static bool are_plain(struct darknet *d, struct darknet_section *s) {
   static const char *const others[] = {"dontload", "dontloadscales", "flipped",
                                        "binary", "xnor"};
@@ -91,7 +91,7 @@ void darknet_lacks_values(struct darknet *d, const struct darknet_section *s) {
   graph_help(d->graph, "without --weights the net is read");
 }
 
-/* Every byte belongs to a layer. */
+/* Fails unless every byte belongs to a layer. */
 bool darknet_values_end(struct darknet *d) {
   const struct darknet_values *v = d->values;
   uint64_t left = v ? v->file.store.size - v->at : 0;

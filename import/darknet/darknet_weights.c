@@ -1,7 +1,7 @@
-/* Darknet's layers with weights: what each has of them, by its own source. */
+/* Darknet's layers with weights. Their tensors follow Darknet's own source. */
 #include "import/darknet/darknet.h"
 
-/* A trained tensor of a layer, and its values. */
+/* Adds a trained tensor of a layer, and its values. */
 static void tensor(struct darknet *d, struct darknet_section *s,
                    struct graph_node *node, const char *name, int64_t count) {
   graph_tensor(node, &count, 1);
@@ -9,9 +9,10 @@ static void tensor(struct darknet *d, struct darknet_section *s,
 }
 
 /*
- * Weights, and biases or the batch norm that takes their place, then the
- * activation. A file has the biases, which are the norm's if there is one, then
- * the norm's other values and the weights, or, of a dense layer, these first.
+ * Adds weights, then biases or a batch norm, then the activation. In the file
+ * biases come first (the norm's, if there is one), then the norm's other values
+ * and the weights. In a dense layer, weights come before the norm's other
+ * values.
  */
 static int weigh(struct darknet *d, struct darknet_section *s,
                  struct graph_node *node, int64_t weights, int64_t channels) {
@@ -35,7 +36,7 @@ static int weigh(struct darknet *d, struct darknet_section *s,
 
 /* Windows. */
 
-/* Reads `pad`, which means half of the size, or else `padding`. */
+/* Reads `pad`, which is half of the size, else `padding`. */
 static void pad(struct darknet *d, struct darknet_section *s,
                 struct graph_window *w) {
   int64_t pads = darknet_at_least(d, s, "padding", 0, 0);
@@ -45,7 +46,7 @@ static void pad(struct darknet *d, struct darknet_section *s,
     w->before[i] = w->after[i] = pads;
 }
 
-/* A convolution in groups, its norm and its activation. */
+/* Adds a grouped convolution, its norm and its activation. */
 static int convolve(struct darknet *d, struct darknet_section *s, int input,
                     int64_t filters, struct graph_window w) {
   int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
@@ -81,8 +82,8 @@ int darknet_deconvolution(struct darknet *d, struct darknet_section *s,
   return weigh(d, s, node, graph_count(sizes, 4), filters);
 }
 
-/* One step of a recurrent layer of maps (src/crnn_layer.c of the fork); its
- * products are convolutions that keep the map. */
+/* One step of a recurrent layer of maps (src/crnn_layer.c of the fork). Its
+ * products are convolutions that keep the map's size. */
 int darknet_crnn(struct darknet *d, struct darknet_section *s, int input) {
   int64_t hidden = darknet_at_least(d, s, "hidden", 1, 1);
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
@@ -98,7 +99,7 @@ int darknet_crnn(struct darknet *d, struct darknet_section *s, int input) {
   return convolve(d, s, state, output, w);
 }
 
-/* Weights of its own at every position (src/local_layer.c). */
+/* Every position has weights of its own (src/local_layer.c). */
 int darknet_local(struct darknet *d, struct darknet_section *s, int input) {
   static const int64_t steps[2] = {1, 1};
   struct graph_window w = darknet_window(d, s, 1);
@@ -125,7 +126,7 @@ int darknet_local(struct darknet *d, struct darknet_section *s, int input) {
 
 /* Products. */
 
-/* The number of values that come in: `l.inputs`. */
+/* The number of input values: `l.inputs`. */
 static int64_t inputs_of(struct darknet *d, int index) {
   const struct graph_shape *shape = graph_shape(d->graph, index);
   return graph_count(shape->size, (size_t)shape->rank);
@@ -139,8 +140,8 @@ int darknet_connected(struct darknet *d, struct darknet_section *s, int input) {
   return weigh(d, s, node, graph_count(sizes, 2), output);
 }
 
-/* Gates' weights and two biases each, as PyTorch has them; with batch norm
- * those of the norms. Two connected layers a gate: of input and of state. */
+/* Two connected layers for each gate, of the input and of the state. Each has
+ * weights and a bias, as in PyTorch, or a batch norm. */
 static int recurrent(struct darknet *d, struct darknet_section *s, int input,
                      int64_t output, int64_t gates) {
   struct graph_node *node = graph_layer(d->graph, d->word, input);
@@ -160,7 +161,7 @@ int darknet_gated(struct darknet *d, struct darknet_section *s, int input) {
                    d->word == WORD_GRU ? 3 : 4);
 }
 
-/* Two connected layers make the state, and one follows. */
+/* Two connected layers compute the state; a third reads it. */
 int darknet_rnn(struct darknet *d, struct darknet_section *s, int input) {
   int64_t output = darknet_at_least(d, s, "output", 1, 1);
   int64_t hidden = darknet_at_least(d, s, "hidden", output, 1);
@@ -173,7 +174,7 @@ int darknet_rnn(struct darknet *d, struct darknet_section *s, int input) {
   return weigh(d, s, node, graph_count(sizes, 2), output);
 }
 
-/* A learned value a channel (arXiv 2105.04206). */
+/* A learned value for each channel (arXiv 2105.04206). */
 int darknet_implicit(struct darknet *d, struct darknet_section *s, int input) {
   int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
   struct graph_node *node = graph_join(d->graph, WORD_WEIGHT);
@@ -185,7 +186,7 @@ int darknet_implicit(struct darknet *d, struct darknet_section *s, int input) {
 
 int darknet_batchnorm(struct darknet *d, struct darknet_section *s, int input) {
   struct graph_node *node = graph_layer(d->graph, WORD_BN, input);
-  darknet_lacks_values(d, s); /* forks differ in whether it has biases */
+  darknet_lacks_values(d, s); /* in some forks it has biases */
   GRAPH_TENSOR(node, 2, darknet_size(d, input).channels);
   return node->index;
 }

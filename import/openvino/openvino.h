@@ -1,7 +1,7 @@
 /*
- * OpenVINO's IR while it is read: xml.c has what the file says, operations.c
- * says it in ONNX's words (ops/openvino.def), which has the same axes, and
- * whose reader does the rest. Values are in a .bin beside the .xml.
+ * State of reading OpenVINO's IR. xml.c parses the file, and operations.c
+ * translates it into ONNX's operators (ops/openvino.def), which have the same
+ * axes. The ONNX reader does the rest. Values are in a .bin next to the .xml.
  */
 #ifndef NETC_IMPORT_OPENVINO_OPENVINO_H
 #define NETC_IMPORT_OPENVINO_OPENVINO_H
@@ -13,10 +13,10 @@ struct ir_layer;
 struct ir_port {
   const char *id, *precision;
   int rank;
-  int64_t dims[MOST_AXES]; /* -1: open */
-  struct ir_layer *from;   /* of an input: which layer gives it, */
-  const char *from_port;   /* and its port; NULL: none */
-  const char *value;       /* of an output: its name; NULL: nothing gives it */
+  int64_t dims[MOST_AXES]; /* -1: dynamic */
+  struct ir_layer *from;   /* for an input: the layer that it reads */
+  const char *from_port;   /* and the port of that layer; NULL: none */
+  const char *value;       /* for an output: its name; NULL: not translated */
 };
 
 struct ir_ports {
@@ -28,10 +28,10 @@ struct ir_attribute {
 };
 
 struct ir_layer {
-  size_t index; /* in the net */
+  size_t index; /* index in the net */
   const char *name, *type;
   size_t line;
-  VEC(struct ir_attribute) attributes; /* of <data> */
+  VEC(struct ir_attribute) attributes; /* attributes of <data> */
   struct ir_ports in, out;
 };
 
@@ -41,86 +41,90 @@ struct ir {
   const struct import_options *options;
   const char *name; /* of the net */
   VEC(struct ir_layer *) layers;
-  struct map by_id;             /* places in it, from 1 */
-  struct onnx x;                /* takes what emit_int and its kin make */
-  const struct ir_layer *at;    /* that is being read */
-  const char *bin;              /* the name of the file with values, */
-  bool absent;                  /* which is not there */
-  VEC(Onnx__NodeProto *) nodes; /* what is made of it */
+  struct map by_id;             /* index in `layers` plus 1, by id */
+  struct onnx x;                /* emit_int and related functions work on it */
+  const struct ir_layer *at;    /* the current layer */
+  const char *bin;              /* name of the file with values */
+  bool absent;                  /* that file is missing */
+  VEC(Onnx__NodeProto *) nodes; /* the translated nodes */
   VEC(Onnx__TensorProto *) constants;
   VEC(Onnx__ValueInfoProto *) inputs, outputs, values;
 };
 
-/* Layers of ONNX's operators, for those that are the same here. */
+/* ONNX's operators, for operations that are the same in both. */
 import_type_fn onnx_type;
 
-/* Of how many inputs it needs the values. */
+/* The number of inputs whose values the operation needs. */
 size_t ir_uses(const struct ir_layer *layer);
 
-/* Fills in layers; false, with the graph's error. */
+/* Fills in the layers; false with the graph's error. */
 bool ir_parse(struct ir *ir, struct slice file);
 
-/* "`conv1` (Convolution): ..."; false. */
+/* Fails with "`conv1` (Convolution): ..."; returns false. */
 bool ir_fail(struct ir *ir, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* Of the current layer: an attribute, or NULL. */
+/* An attribute of the current layer, or NULL. */
 const char *ir_attribute(const struct ir *ir, const char *name);
 
-/* Numbers of a text, "3, 3": how many; -1: more than `most`, or others. */
+/* Reads the numbers of a text, "3, 3". Returns their count, or -1 if there are
+ * more than `most` or the text has something else. */
 int ir_numbers(const char *text, int64_t *to, int most);
 
-/* Types of values: what IR calls them, in constants and at ports, and ONNX. */
+/* A value type: IR's words in constants and at ports, and ONNX's number. */
 struct ir_type {
   const char *word, *port;
   int onnx, bytes;
   bool real;
 };
 
-/* By either word; NULL: netc has none. */
+/* Finds a type by either word; NULL if netc has none. */
 const struct ir_type *ir_type_of(const char *word);
 
-/* Of the current layer, whose inputs and outputs these are. */
+/* Inputs and outputs of the current layer. */
 
-/* NULL, with an error: there is none. */
+/* An input; NULL with an error if it is missing. */
 const struct ir_port *ir_in(struct ir *ir, const struct ir_layer *layer,
                             size_t i);
-/* The output that an input reads; NULL: none. */
+/* The output that an input reads, or NULL. */
 const struct ir_port *ir_source(const struct ir_port *port);
-/* What gives an input; NULL, with an error: nothing before it does. */
+/* The name of an input's value; NULL with an error if no earlier layer has
+ * it. */
 const char *ir_value(struct ir *ir, const struct ir_layer *layer, size_t i);
 char *ir_copy(struct ir *ir, const char *text);
 Onnx__ValueInfoProto *ir_info(struct ir *ir, const char *name,
                               const struct ir_port *port);
 
-/* A node; attributes by emit_int and its kin, inputs in order. */
+/* Adds a node. Attributes are set by emit_int and the like, inputs in order. */
 Onnx__NodeProto *ir_node(struct ir *ir, const char *type);
 void ir_take(struct ir *ir, Onnx__NodeProto *node, const char *value);
-/* A value between two nodes that stand for one layer. */
+/* A new name for a value between two nodes of one layer. */
 const char *ir_between(struct ir *ir, Onnx__NodeProto *node);
-/* The layer's outputs are the node's; true. */
+/* Gives the layer's outputs to the node; returns true. */
 bool ir_give(struct ir *ir, struct ir_layer *layer, Onnx__NodeProto *node);
-/* The layer gives what its first input does. */
+/* Gives the layer's first input as its output. */
 bool ir_give_same(struct ir *ir, struct ir_layer *layer);
 
-/* Constants: the names of values. */
+/* Constants, by the names of values. */
 Onnx__TensorProto *ir_constant(struct ir *ir, const char *name, int type,
                                const int64_t *dims, int rank);
 const char *ir_put_ints(struct ir *ir, const int64_t *values, int count);
 const char *ir_put_real(struct ir *ir, const char *text);
-/* The numbers of the first output's shape, of which one may be open. */
+/* The first output's shape as a constant; one size may be dynamic. */
 const char *ir_put_shape(struct ir *ir, const struct ir_layer *layer);
-/* The constant that an input reads, converted or not; NULL: none. */
+/* The constant that an input reads, directly or through a conversion; or
+ * NULL. */
 const struct ir_layer *ir_constant_before(const struct ir_port *port);
-/* Whole numbers of a constant input; -1, with an error. */
+/* Reads the integers of a constant input; -1 with an error. */
 int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
                  int64_t *to, int most);
 
-/* An attribute that is set, or that is a word, in any case. */
+/* True if an attribute is set, or is a word (in any case). */
 bool ir_is_true(const struct ir *ir, const char *name);
 bool ir_has_word(const struct ir *ir, const char *name, const char *word);
-/* False, with an error: the layer has no output. */
+/* False, with an error, if the layer has no output. */
 bool ir_has_output(struct ir *ir, const struct ir_layer *layer);
-/* One that ONNX has no word for: its reader says so, or leaves it out. */
+/* Passes on an operation that ONNX lacks: the ONNX reader refuses it or leaves
+ * it out. */
 bool ir_say_unknown(struct ir *ir, struct ir_layer *layer);
 
 /* Operations: a row of ops/openvino.def each. */
@@ -131,10 +135,10 @@ typedef bool ir_op_fn(struct ir *ir, struct ir_layer *layer);
 #include "ops/openvino.def"
 #undef OP
 
-/* ONNX's word for a layer that has a row. */
+/* The ONNX operator of a layer with a row. */
 const char *ir_onnx(const struct ir_layer *layer);
 
-/* Says the current layer in ONNX's words; false, with an error. */
+/* Translates the current layer; false with an error. */
 bool ir_say(struct ir *ir, struct ir_layer *layer);
 
 #endif

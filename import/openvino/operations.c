@@ -1,7 +1,5 @@
-/*
- * Operations of OpenVINO in ONNX's words, a row of ops/openvino.def each: ends,
- * values and windows.
- */
+/* Translates OpenVINO operations into ONNX's, a row of ops/openvino.def for
+ * each: inputs, outputs, elementwise operations and windows. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,7 +18,7 @@ static const struct ir_row {
 #undef OP
 };
 
-/* The row of an operation; a function of ops.def is ONNX's, too. */
+/* The row of an operation. A function of ops.def has the same name in ONNX. */
 static struct ir_row row_of(const struct ir_layer *layer) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].name, layer->type) == 0)
@@ -66,7 +64,8 @@ bool ir_has_word(const struct ir *ir, const char *name, const char *word) {
   return value && strcasecmp(value, word) == 0;
 }
 
-/* One that ONNX has no word for: its reader says so, or leaves it out. */
+/* Passes on an operation that ONNX lacks: the ONNX reader refuses it or leaves
+ * it out. */
 bool ir_say_unknown(struct ir *ir, struct ir_layer *layer) {
   Onnx__NodeProto *node = ir_node(ir, layer->type);
   node->domain = ir_copy(ir, "openvino");
@@ -75,7 +74,7 @@ bool ir_say_unknown(struct ir *ir, struct ir_layer *layer) {
   return ir_give(ir, layer, node);
 }
 
-/* Ends */
+/* Inputs and outputs */
 
 static void put_entry(struct ir *ir, Onnx__TensorProto *c, const char *key,
                       const char *value) {
@@ -134,7 +133,8 @@ static bool give_out(struct ir *ir, const struct ir_layer *layer, size_t i) {
   return value != NULL;
 }
 
-/* It decodes boxes, without weights: what it reads leaves the net. */
+/* DetectionOutput decodes boxes without weights: its inputs become outputs of
+ * the net. */
 bool ir_detection(struct ir *ir, struct ir_layer *layer) {
   graph_note(ir->graph,
              "DetectionOutput `%.64s` is left out, with its boxes: "
@@ -150,7 +150,7 @@ bool ir_result(struct ir *ir, struct ir_layer *layer) {
   return give_out(ir, layer, 0);
 }
 
-/* Value by value, joins */
+/* Elementwise operations, joins */
 
 bool ir_plain(struct ir *ir, struct ir_layer *layer) {
   Onnx__NodeProto *node = ir_node(ir, ir_onnx(layer));
@@ -199,13 +199,13 @@ bool ir_swish(struct ir *ir, struct ir_layer *layer) {
   return ir_give(ir, layer, node);
 }
 
-/* Values that are rounded as those of 8 bits would be. */
+/* FakeQuantize rounds values as 8 bits would. */
 bool ir_rounded(struct ir *ir, struct ir_layer *layer) {
   graph_note(ir->graph, "FakeQuantize is left out: it rounds values.");
   return ir_give_same(ir, layer);
 }
 
-/* Reals stay reals here, and whole numbers whole. */
+/* Reals stay reals, and integers stay integers. */
 bool ir_convert(struct ir *ir, struct ir_layer *layer) {
   const struct ir_port *port = ir_in(ir, layer, 0);
   const struct ir_port *source = port ? ir_source(port) : NULL;
@@ -231,7 +231,7 @@ static const char *reshaped(struct ir *ir, const char *value,
   return ir_between(ir, node);
 }
 
-/* A slope for each channel is of the second axis. */
+/* A slope for each channel belongs to the second axis. */
 bool ir_prelu(struct ir *ir, struct ir_layer *layer) {
   const char *in = ir_value(ir, layer, 0), *slope = ir_value(ir, layer, 1);
   const struct ir_port *port = ir_in(ir, layer, 1);
@@ -251,8 +251,8 @@ bool ir_prelu(struct ir *ir, struct ir_layer *layer) {
 
 /* Windows */
 
-/* Weights of groups have an axis for these: G x O x I, of a transposed one
- * G x I x O. */
+/* Weights of groups have an axis for them: G x O x I, or G x I x O if
+ * transposed. */
 static const char *join_groups(struct ir *ir, const struct ir_layer *layer,
                                int64_t *groups) {
   const struct ir_port *port = ir_in(ir, layer, 1);

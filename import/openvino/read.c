@@ -1,4 +1,4 @@
-/* From OpenVINO's IR to a model of ONNX, which ONNX's reader reads. */
+/* Translates OpenVINO's IR into an ONNX model for the ONNX reader. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +48,8 @@ static const char *bin_beside(struct ir *ir) {
   return graph_text(ir->graph, "%.*s.bin", length, name);
 }
 
-/*
- * What results follow from; layers stand after those that they read. Inputs
- * that only say shapes are not needed.
- */
+/* Marks the layers that results depend on; layers are sorted. Inputs that only
+ * give shapes are not needed. */
 static bool *find_needed(struct ir *ir) {
   size_t count = ir->layers.count;
   bool *needed = arena_alloc(ir->arena, count, sizeof *needed);

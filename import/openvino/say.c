@@ -1,11 +1,11 @@
-/* Nodes and constants of ONNX, of which operations.c makes its own. */
+/* Makes the nodes and constants of ONNX with which operations.c translates. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/openvino/openvino.h"
 
-/* Types of values: what IR calls them, in constants and at ports, and ONNX. */
+/* Value types: IR's words in constants and at ports, and ONNX's number. */
 static const struct ir_type types[] = {
     {"f32", "FP32", 1, 4, true},     {"f16", "FP16", 10, 2, true},
     {"bf16", "BF16", 16, 2, true},   {"f64", "FP64", 11, 8, true},
@@ -44,7 +44,8 @@ const struct ir_port *ir_in(struct ir *ir, const struct ir_layer *layer,
   return NULL;
 }
 
-/* What gives an input; NULL, with an error: nothing before it does. */
+/* The name of an input's value; NULL with an error if no earlier layer has
+ * it. */
 const char *ir_value(struct ir *ir, const struct ir_layer *layer, size_t i) {
   const struct ir_port *port = ir_in(ir, layer, i);
   const struct ir_port *from = port ? ir_source(port) : NULL;
@@ -105,7 +106,7 @@ void ir_take(struct ir *ir, Onnx__NodeProto *node, const char *value) {
   node->input[node->n_input++] = ir_copy(ir, value ? value : "");
 }
 
-/* A value between two nodes that stand for one layer. */
+/* A new name for a value between two nodes of one layer. */
 const char *ir_between(struct ir *ir, Onnx__NodeProto *node) {
   const char *name =
       graph_text(ir->graph, "%s (%zu)", ir->at->name, ir->nodes.count);
@@ -113,7 +114,7 @@ const char *ir_between(struct ir *ir, Onnx__NodeProto *node) {
   return name;
 }
 
-/* The layer's outputs are the node's. */
+/* Gives the layer's outputs to the node. */
 bool ir_give(struct ir *ir, struct ir_layer *layer, Onnx__NodeProto *node) {
   for (size_t i = 0; i < layer->out.all.count; i++) {
     struct ir_port *port = &layer->out.all.at[i];
@@ -125,7 +126,7 @@ bool ir_give(struct ir *ir, struct ir_layer *layer, Onnx__NodeProto *node) {
   return true;
 }
 
-/* The layer gives what another one does. */
+/* Gives the layer's input as its output. */
 bool ir_give_same(struct ir *ir, struct ir_layer *layer) {
   const char *value = ir_value(ir, layer, 0);
   for (size_t i = 0; i < layer->out.all.count; i++)
@@ -181,7 +182,7 @@ const struct ir_layer *ir_constant_before(const struct ir_port *port) {
   return from && strcmp(from->type, "Const") == 0 ? from : NULL;
 }
 
-/* Whole numbers of a constant input; -1, with an error. */
+/* Reads the integers of a constant input; -1 with an error. */
 int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
                  int64_t *to, int most) {
   const struct ir_layer *outer = ir->at;
@@ -228,7 +229,7 @@ int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
   return right ? count : -1;
 }
 
-/* The numbers of one output's shape, which must be known. */
+/* The first output's shape as a constant; all sizes but one must be known. */
 const char *ir_put_shape(struct ir *ir, const struct ir_layer *layer) {
   const struct ir_port *out = layer->out.all.at;
   int open = 0;

@@ -1,7 +1,5 @@
-/*
- * Operations of OpenVINO in ONNX's words that change shapes: products, parts,
- * reductions and other sizes.
- */
+/* Translates OpenVINO operations that change shapes into ONNX's: products,
+ * parts, reductions and resizes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +45,7 @@ bool ir_shaped(struct ir *ir, struct ir_layer *layer) {
   return ir_give(ir, layer, node);
 }
 
-/* Axes of one size stay in order: what is most often meant. */
+/* Axes of the same size keep their order: the likeliest transpose. */
 static int guess_order(struct ir *ir, const struct ir_layer *layer,
                        int64_t *perm) {
   const struct ir_port *in = ir_in(ir, layer, 0), *out = layer->out.all.at;
@@ -95,7 +93,7 @@ bool ir_gather(struct ir *ir, struct ir_layer *layer) {
   return ir_give(ir, layer, node);
 }
 
-/* The axis whose size differs is the one that is parted. */
+/* The split axis is the one whose size differs. */
 bool ir_split(struct ir *ir, struct ir_layer *layer) {
   const struct ir_port *in = ir_in(ir, layer, 0);
   int64_t sizes[64];
@@ -131,7 +129,7 @@ bool ir_pad(struct ir *ir, struct ir_layer *layer) {
   return ir_give(ir, layer, node);
 }
 
-/* Whether place i of a mask, "1,0", is set. */
+/* True if digit i of a mask, "1,0", is 1. */
 static bool masked(const struct ir *ir, const char *name, int i) {
   const char *text = ir_attribute(ir, name);
   int64_t mask[MOST_AXES];
@@ -139,7 +137,7 @@ static bool masked(const struct ir *ir, const char *name, int i) {
   return i < count && mask[i] == 1;
 }
 
-/* A part, then the shape that its port has: axes go, or are new. */
+/* A slice, then a reshape to the port's shape, which removes or adds axes. */
 bool ir_slice(struct ir *ir, struct ir_layer *layer) {
   int64_t first[MOST_AXES], last[MOST_AXES], step[MOST_AXES], axes[MOST_AXES];
   int real = 0;
@@ -184,7 +182,7 @@ bool ir_slice(struct ir *ir, struct ir_layer *layer) {
   return ir_give(ir, layer, node);
 }
 
-/* Reductions, norms, other sizes */
+/* Reductions, norms, resizes */
 
 bool ir_reduce(struct ir *ir, struct ir_layer *layer) {
   int64_t axes[MOST_AXES];
@@ -195,7 +193,7 @@ bool ir_reduce(struct ir *ir, struct ir_layer *layer) {
     return false;
   const struct ir_port *out = layer->out.all.at;
   for (int i = 0; keeps && i < in->rank && i < out->rank; i++)
-    if (out->dims[i] == 1) /* of one value, too: it stays what it is */
+    if (out->dims[i] == 1) /* also a single value: nothing changes */
       axes[count++] = i;
   if (!keeps)
     count = ir_read_ints(ir, layer, 1, axes, MOST_AXES);

@@ -1,4 +1,4 @@
-/* What a file of OpenVINO's IR says: layers, their ports, edges. */
+/* Parses the XML of OpenVINO's IR: layers, their ports, edges. */
 #include "import/openvino/openvino.h"
 
 #include <expat.h>
@@ -11,10 +11,10 @@ struct ir_xml {
   struct ir *ir;
   XML_Parser parser;
   int depth;
-  bool layers, edges, dim; /* what the parser is in */
+  bool layers, edges, dim; /* the element that the parser is in */
   struct ir_layer *layer;
   struct ir_ports *ports;
-  struct text text; /* of a <dim> */
+  struct text text; /* content of a <dim> */
 };
 
 static bool fail(struct ir_xml *x, const char *what) {
@@ -27,7 +27,8 @@ static const char *copy(struct ir *ir, const char *text) {
   return arena_copy(ir->arena, text, strlen(text));
 }
 
-/* The value of one of `names` and values; NULL: it is not among them. */
+/* The value of `name` in `names`, which alternates names and values; or
+ * NULL. */
 static const char *find(const char **names, const char *name) {
   for (; *names; names += 2)
     if (strcmp(*names, name) == 0)
@@ -166,7 +167,7 @@ static void XMLCALL on_text(void *user, const char *text, int length) {
     text_bytes(&x->text, text, (size_t)length);
 }
 
-/* A size, or -1 and the like where it is open. */
+/* A size; negative if it is dynamic. */
 static void close_dim(struct ir_xml *x) {
   struct ir_port *port = &x->ports->all.at[x->ports->all.count - 1];
   int64_t size;

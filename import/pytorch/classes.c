@@ -1,10 +1,10 @@
-/* Classes of torch.nn become layers: a row each. */
+/* Translates classes of torch.nn into layers, a row for each. */
 #include <inttypes.h>
 
 #include "import/pytorch/module.h"
 #include "import/window.h"
 
-/* The axes of windows, by the digit of its class: Conv2d, MaxPool1d. */
+/* The number of axes, from the class's name: Conv2d, MaxPool1d. */
 static int axes_of(const struct modules *m) {
   return m->class.at[m->class.length - 2] - '0';
 }
@@ -24,7 +24,7 @@ static bool take_biased(struct modules *m, struct graph_node *node,
          (!bias || module_take(m, node, "bias", out)) && module_give(m, node);
 }
 
-/* "zeros" and numbers; "same" where a stride is 1. */
+/* Takes padding of "zeros" as numbers, or "same" if the stride is 1. */
 static bool take_window(struct modules *m, struct graph_window *w) {
   const struct pickle_value *mode = module_option(m, "padding_mode");
   const struct pickle_value *padding = module_option(m, "padding");
@@ -59,7 +59,7 @@ static bool take_channels(struct modules *m, int64_t *in, int64_t *out,
           module_fail(m, "its groups do not divide its input"));
 }
 
-/* Values of kernels: so many outputs, which read so many channels each. */
+/* The size of a kernel with `out` outputs that reads `in` channels each. */
 static int64_t kernel_values(const struct graph_window *w, int64_t out,
                              int64_t in) {
   const int64_t sizes[] = {out, in, graph_count(w->kernel, (size_t)w->axes)};

@@ -1,4 +1,4 @@
-/* Reads what a module of PyTorch holds: its class, options and tensors. */
+/* Reads a PyTorch module's class, options and tensors. */
 #include "import/pytorch/module.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /*
  * Reads a whole nn.Sequential that torch.save wrote: a tree of modules with
- * their options as data. Modules of other classes have their order in code,
- * which nobody runs here: they are refused by name.
+ * their options as data. Other classes define the order of their modules in
+ * code, which is never run here: they are refused by name.
  */
 #include "import/pytorch/modules.h"
 
@@ -11,7 +11,7 @@
 
 enum { MODULES_DEEPEST = 64, MODULES_COUNT = 20000 };
 
-/* Functions that PyTorch calls before or after: weight_norm and others. */
+/* Hooks, as of weight_norm, are code that PyTorch runs before or after. */
 static bool has_hooks(struct modules *m) {
   static const char *const keys[] = {"_forward_pre_hooks", "_forward_hooks"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -63,7 +63,7 @@ bool module_add_children(struct modules *m) {
   return right;
 }
 
-/* The first module that is no Sequential. */
+/* The first module that is not a Sequential. */
 static const struct pickle_value *first_of(const struct pickle_value *module) {
   for (int i = 0; i < MODULES_DEEPEST; i++) {
     const struct pickle_value *children = pickle_get(module, "_modules");
@@ -75,7 +75,8 @@ static const struct pickle_value *first_of(const struct pickle_value *module) {
   return module;
 }
 
-/* The input is that of the first module; a map's size is not in the file. */
+/* The first module determines the input. The file does not have a map's
+ * size. */
 static bool add_input(struct modules *m) {
   struct graph_shape shape = {0};
   const struct pickle_value *channels;

@@ -1,7 +1,7 @@
 /* FlatBuffers (flatbuffers.dev, "FlatBuffer Internals"). */
 #include "import/tflite/flat.h"
 
-enum { ITEMS_A_BYTE = 4 }; /* that may be read; a sound file has less than 1 */
+enum { ITEMS_A_BYTE = 4 }; /* limit on reads; a valid file needs less than 1 */
 
 void flat_open(struct flat_file *flat, struct byte_store *store) {
   bytes_open(&flat->in, store, 0, store->size);
@@ -15,12 +15,12 @@ bool flat_spend(struct flat_file *f, uint64_t items) {
   return bytes_ok(&f->in);
 }
 
-/* A number at a place. */
+/* The number at an offset. */
 static int64_t number(struct flat_file *f, uint64_t at, int bytes) {
   return bytes_go(&f->in, at) ? bytes_signed(&f->in, bytes) : 0;
 }
 
-/* What an offset at a place, which counts from there, leads to. */
+/* Follows an offset, which is relative to its own position. */
 static uint64_t follow(struct flat_file *f, uint64_t at) {
   uint64_t offset = bytes_go(&f->in, at) ? bytes_u32(&f->in) : 0;
   if (offset == 0)
@@ -28,7 +28,7 @@ static uint64_t follow(struct flat_file *f, uint64_t at) {
   return at + offset;
 }
 
-/* Before a table's fields is where its offsets are: backwards, mostly. */
+/* A table starts with the distance to its vtable, which is mostly before it. */
 static struct flat_table table_at(struct flat_file *f, uint64_t at) {
   struct flat_table none = {0}, table = {.at = at};
   int64_t back = number(f, at, 4);
@@ -48,7 +48,7 @@ struct flat_table flat_root(struct flat_file *flat) {
   return table_at(flat, follow(flat, 0));
 }
 
-/* Where a field is; 0: it has its usual value. */
+/* The offset of a field; 0 if it has the default value. */
 static uint64_t field_at(struct flat_file *f, const struct flat_table *table,
                          unsigned field) {
   if (table->at == 0 || field >= table->count)

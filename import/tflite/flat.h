@@ -1,7 +1,7 @@
 /*
- * FlatBuffers: tables whose fields lie where a table of offsets says, vectors
- * and texts. Any place that a file names may be read by many others, so what
- * is read in all is bounded, too.
+ * Reads FlatBuffers: tables, whose fields are found by a table of offsets,
+ * vectors and texts. Many offsets of a file may point to the same place, so the
+ * total amount read is limited, too.
  */
 #ifndef NETC_IMPORT_TFLITE_FLAT_H
 #define NETC_IMPORT_TFLITE_FLAT_H
@@ -9,35 +9,35 @@
 #include "import/bytes/bytes.h"
 
 struct flat_file {
-  struct byte_reader in; /* its error is that of all */
+  struct byte_reader in; /* holds the error of all reads */
   uint64_t left;         /* items that may still be read */
 };
 
-/* A place of 0: there is none, and its fields have their usual values. */
+/* A table; `at` of 0: missing, all fields have their default. */
 struct flat_table {
-  uint64_t at, offsets; /* of its fields, */
-  uint64_t count;       /* so many */
+  uint64_t at, offsets; /* offset of the fields' offsets */
+  uint64_t count;       /* number of fields */
 };
 
 struct flat_vector {
   uint64_t at, count;
 };
 
-/* The store stays open as long as the file is read. */
+/* The store must stay open while the file is read. */
 void flat_open(struct flat_file *flat, struct byte_store *store);
-/* Says that so many items are read besides; false, with an error: too many. */
+/* Counts items that are read; false with an error if there are too many. */
 bool flat_spend(struct flat_file *flat, uint64_t items);
 
 struct flat_table flat_root(struct flat_file *flat);
 
-/* The field of a number in the schema, of 1 to 8 bytes. */
+/* An integer field of 1 to 8 bytes, by its number in the schema. */
 int64_t flat_int(struct flat_file *flat, const struct flat_table *table,
                  unsigned field, int bytes, int64_t usual);
 double flat_real(struct flat_file *flat, const struct flat_table *table,
                  unsigned field, double usual);
 struct flat_table flat_child(struct flat_file *flat,
                              const struct flat_table *table, unsigned field);
-/* Of items of `bytes` each, which all lie in the file. */
+/* A vector of items of `bytes` each, all of which are inside the file. */
 struct flat_vector flat_vector(struct flat_file *flat,
                                const struct flat_table *table, unsigned field,
                                unsigned bytes);

@@ -1,7 +1,5 @@
-/*
- * What a .tflite file says: operators by number, buffers, and the tensors and
- * operators of its first subgraph (tensorflow/lite/schema/schema.fbs).
- */
+/* Parses a .tflite file: operator codes, buffers, and the tensors and operators
+ * of its first subgraph (tensorflow/lite/schema/schema.fbs). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -48,7 +46,8 @@ static bool read_sizes(struct tflite *t, const struct flat_table *table,
   return bytes_ok(&f->in);
 }
 
-/* In a vector or, in files of over 2 GiB, behind all that the schema says. */
+/* The data is in a vector or, in files over 2 GiB, behind the schema's
+ * tables. */
 static struct flat_vector data_of(struct tflite *t,
                                   const struct flat_table *buffer) {
   struct flat_file *f = &t->flat;
@@ -90,7 +89,7 @@ static bool read_op(struct tflite *t, const struct flat_table *table,
   struct tflite_op op = {.inputs = flat_vector(f, table, OP_INPUTS, 4),
                          .outputs = flat_vector(f, table, OP_OUTPUTS, 4),
                          .options = flat_child(f, table, OP_OPTIONS)};
-  /* Numbers above 127 have a field of their own. */
+  /* Codes above 127 are in a field of their own. */
   int64_t old = flat_int(f, &code, CODE_OLD, 1, 0);
   op.code = flat_int(f, &code, CODE_NEW, 4, 0);
   op.code = old > op.code ? old : op.code;

@@ -1,9 +1,9 @@
-/* Axes in another order, blocks of pixels, copies, tensors side by side. */
+/* Transposes, blocks of pixels, copies and concatenation. */
 #include <string.h>
 
 #include "import/tflite/tflite.h"
 
-/* Other values, the same values, other shapes. */
+/* The same values in another shape. */
 bool tflite_view(struct tflite *t) {
   struct tflite_tensor *in = tflite_in(t, 0);
   if (in && in->node < 0 && tflite_is_constant(in))
@@ -12,7 +12,7 @@ bool tflite_view(struct tflite *t) {
   return in && tflite_give_view(t, 0, in->node);
 }
 
-/* A layer's values in the order `axes`, none of which is the batch. */
+/* Transposes a layer's output; `axes` does not include the batch. */
 static struct graph_node *permute(struct tflite *t, int input, int rank,
                                   const int *axes) {
   struct graph_node *node = tflite_layer(t, WORD_PERMUTE, input);
@@ -45,7 +45,7 @@ bool tflite_transpose(struct tflite *t) {
   return tflite_give(t, 0, permute(t, tflite_exact(t, in), count - 1, axes));
 }
 
-/* The same values in these sizes. */
+/* Reshapes a layer's output. */
 static int reshape(struct tflite *t, int input, int rank,
                    const int64_t *sizes) {
   struct graph_node *node = tflite_layer(t, WORD_RESHAPE, input);
@@ -55,11 +55,8 @@ static int reshape(struct tflite *t, int input, int rank,
   return node->index;
 }
 
-/*
- * TensorFlow's channels of a block are columns of a row of it, one after the
- * other, with all channels of a pixel in each; PyTorch's `pixelshuffle` and
- * `space2depth` have the pixels of a channel in each.
- */
+/* In TensorFlow a block's channels are ordered by pixel, then by channel; in
+ * PyTorch's `pixelshuffle` and `space2depth` by channel, then by pixel. */
 bool tflite_blocks(struct tflite *t) {
   static const int order[] = {0, 2, 1, 3, 4};
   struct tflite_tensor *in = tflite_value(t, 0);
@@ -82,7 +79,7 @@ bool tflite_blocks(struct tflite *t) {
 
 enum { MOST_COPIES = 1024 };
 
-/* So many copies along each axis, the batch's first. */
+/* Repeats a tensor `times` along each axis, the batch first. */
 static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
                         const int64_t *times) {
   int node = tflite_exact(t, in);
@@ -117,7 +114,7 @@ bool tflite_tile(struct tflite *t) {
   return give_copies(t, in, times);
 }
 
-/* Axes of 1 as often as the output's shape says. */
+/* Repeats axes of size 1 to the output's shape. */
 bool tflite_broadcast(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0), *out = tflite_out(t, 0);
   int64_t times[LIMIT_RANK];
@@ -132,7 +129,7 @@ bool tflite_broadcast(struct tflite *t) {
               : tflite_fail(t, "its output has other axes than its input");
 }
 
-/* Operands side by side: a layer on them, which exist before it. */
+/* Adds a join of nodes that exist already. */
 static struct graph_node *join(struct tflite *t, enum layer_word word,
                                const int *nodes, int axis, int rank) {
   struct graph_node *node = graph_join(t->graph, word);
@@ -144,7 +141,7 @@ static struct graph_node *join(struct tflite *t, enum layer_word word,
   return node;
 }
 
-/* Along an axis that they have. */
+/* Concatenates along an existing axis. */
 bool tflite_concat(struct tflite *t) {
   const struct tflite_tensor *out = tflite_out(t, 0);
   if (!out)
@@ -159,7 +156,7 @@ bool tflite_concat(struct tflite *t) {
                             tflite_int(t, 1, 1, 0));
 }
 
-/* Along an axis of its own. */
+/* Concatenates along a new axis. */
 bool tflite_pack(struct tflite *t) {
   const struct tflite_tensor *in = tflite_in(t, 0), *out = tflite_out(t, 0);
   if (!in || !out || in->rank < 1 || in->rank != out->rank - 1)

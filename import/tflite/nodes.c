@@ -1,4 +1,5 @@
-/* What all operators need: their operands, and nodes for what they give. */
+/* Operands of operators, and nodes for their outputs, as all operators need
+ * them. */
 #include <inttypes.h>
 #include <stdarg.h>
 
@@ -137,7 +138,7 @@ int tflite_exact(struct tflite *t, const struct tflite_tensor *tensor) {
   return node->index;
 }
 
-/* A constant as a tensor of its own, without the batch; -1, with an error. */
+/* A constant as a node, without the batch; -1 with an error. */
 static int constant_node(struct tflite *t, struct tflite_tensor *constant,
                          int rank) {
   struct graph_shape shape = {0};
@@ -149,7 +150,7 @@ static int constant_node(struct tflite *t, struct tflite_tensor *constant,
   }
   for (int i = constant->rank > rank; i < constant->rank; i++)
     shape.size[shape.rank++] = constant->dims[i];
-  if (shape.rank == 0) /* one number */
+  if (shape.rank == 0) /* a scalar */
     shape = (struct graph_shape){1, {1}};
   struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
   node->shape = shape;
@@ -157,7 +158,7 @@ static int constant_node(struct tflite *t, struct tflite_tensor *constant,
             graph_sizes(t->graph, shape.size, shape.rank));
   graph_flag(t->graph, node, "fixed");
   bool taken = tflite_take(t, node, "weight", constant, NULL);
-  node->params = 0; /* it is not trained */
+  node->params = 0; /* not trained */
   return taken ? node->index : -1;
 }
 
@@ -192,7 +193,7 @@ static struct tflite_tensor *next_output(struct tflite *t, uint64_t index) {
   return tflite_shape(t, out) ? out : NULL;
 }
 
-/* The node gives the tensor, in steps of its size. */
+/* Gives a tensor to a node and keeps the tensor's scale. */
 void tflite_keep_steps(struct tflite *t, struct tflite_tensor *tensor,
                        struct graph_node *node) {
   const struct tflite_tensor *const one = tensor;
@@ -224,7 +225,7 @@ bool tflite_give_active(struct tflite *t, struct graph_node *node,
   return tflite_give(t, 0, node);
 }
 
-/* A view whose values stand for others: no layer of netc does only that. */
+/* Notes a view that changes the scale: no layer of netc only rescales. */
 static void check_steps(struct tflite *t, const struct tflite_tensor *out,
                         const struct graph_node *node) {
   const char *scale = NULL, *zero = NULL;

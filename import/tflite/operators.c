@@ -1,10 +1,10 @@
-/* Operators value by value, joins, products and reductions. */
+/* Elementwise operators, joins, products and reductions. */
 #include <math.h>
 #include <string.h>
 
 #include "import/tflite/tflite.h"
 
-/* Value by value */
+/* Elementwise */
 
 bool tflite_plain(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
@@ -39,7 +39,7 @@ bool tflite_gelu(struct tflite *t) {
   return tflite_give(t, 0, node);
 }
 
-/* Between 0 and 1. */
+/* A clamp to [0, 1]. */
 bool tflite_unit(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   if (!in)
@@ -73,7 +73,7 @@ bool tflite_pow(struct tflite *t) {
   return exponent && give_power(t, tflite_exact(t, in), (double)*exponent);
 }
 
-/* The product of alpha and a window's size is what PyTorch calls alpha. */
+/* PyTorch's alpha is TensorFlow's alpha times the size of the window. */
 bool tflite_lrn(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   double bias = flat_real(&t->flat, &t->at->options, 1, 0);
@@ -118,7 +118,8 @@ bool tflite_prelu(struct tflite *t) {
 
 /* Joins */
 
-/* One number is an argument, more are a tensor that is not trained. */
+/* A scalar becomes an argument, a larger constant a tensor that is not
+ * trained. */
 bool tflite_two(struct tflite *t) {
   struct tflite_tensor *a = tflite_in(t, 0), *b = tflite_in(t, 1);
   bool first = tflite_is_constant(a) && a->node < 0;
@@ -176,7 +177,7 @@ bool tflite_squared_difference(struct tflite *t) {
 
 /* Products */
 
-/* Matrices of both sides, either of them transposed; a constant is weights. */
+/* Either matrix may be transposed; a constant one is a weight. */
 bool tflite_matmul(struct tflite *t) {
   struct tflite_tensor *a = tflite_value(t, 0), *b = tflite_in(t, 1);
   bool adjoint = tflite_int(t, 0, 1, 0) != 0;
@@ -208,7 +209,7 @@ bool tflite_matmul(struct tflite *t) {
   return tflite_give(t, 0, node);
 }
 
-/* All values, or the last axis where the others stay. */
+/* Reads all values, or the last axis if the output keeps the others. */
 bool tflite_dense(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   struct tflite_tensor *weight = tflite_weight(t, 1, 2);
@@ -237,7 +238,7 @@ static enum layer_word global_word(enum layer_word word) {
   return word == WORD_MEAN ? WORD_GAP : word == WORD_MAX ? WORD_GMP : WORD_NONE;
 }
 
-/* Over all positions of a map, or over axes. */
+/* Reduces all positions of a map, or some axes. */
 bool tflite_reduce(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   int64_t axes[LIMIT_RANK];

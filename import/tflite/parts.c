@@ -1,9 +1,9 @@
-/* Parts of a tensor: ranges of its axes. */
+/* Slices of tensors. */
 #include <string.h>
 
 #include "import/tflite/tflite.h"
 
-/* A range of an axis, counted without the batch; -1, with an error. */
+/* Slices an axis, counted without the batch; -1 with an error. */
 static int take_part(struct tflite *t, int input, int axis, int64_t from,
                      int64_t to) {
   const struct graph_shape *in = &graph_at(t->graph, input)->shape;
@@ -18,7 +18,8 @@ static int take_part(struct tflite *t, int input, int axis, int64_t from,
       ->index;
 }
 
-/* The part as an output, in which axes of 1 may be gone, or new. */
+/* Gives a slice as an output, in which axes of size 1 may be removed or
+ * added. */
 static bool give_part(struct tflite *t, uint64_t index, int node) {
   const struct graph_shape *in = &graph_at(t->graph, node)->shape;
   const struct tflite_tensor *out = tflite_out(t, index);
@@ -36,7 +37,7 @@ static bool give_part(struct tflite *t, uint64_t index, int node) {
              : tflite_give_view(t, index, node);
 }
 
-/* Ranges of all axes, the batch's first. */
+/* Slices all axes, the batch first. */
 static bool give_parts(struct tflite *t, const struct tflite_tensor *in,
                        const int64_t *from, const int64_t *to) {
   int node = tflite_exact(t, in);
@@ -50,7 +51,7 @@ static bool give_parts(struct tflite *t, const struct tflite_tensor *in,
   return give_part(t, 0, node);
 }
 
-/* Where parts begin, and their sizes; -1: up to the end. */
+/* Operands: begins and sizes; a size of -1 goes to the end. */
 bool tflite_slice(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   int64_t from[LIMIT_RANK], size[LIMIT_RANK], to[LIMIT_RANK];
@@ -70,8 +71,8 @@ enum { PART_BEGIN, PART_END, PART_ELLIPSIS, PART_NEW, PART_SHRINK, PART_MASKS };
 struct ranges {
   int count;
   int64_t from[LIMIT_RANK], to[LIMIT_RANK], step[LIMIT_RANK];
-  int64_t masks[PART_MASKS]; /* a bit for each of them */
-  bool relative;             /* ends are counted from the beginnings */
+  int64_t masks[PART_MASKS]; /* a bit for each axis */
+  bool relative;             /* ends are relative to begins */
 };
 
 static bool has_bit(const struct ranges *r, int mask, int i) {
@@ -91,7 +92,7 @@ static bool read_ranges(struct tflite *t, struct ranges *r) {
          tflite_fail(t, "it has other ends than beginnings");
 }
 
-/* The range of an axis as NumPy's `from:to` is meant. */
+/* The range of an axis, with the meaning of NumPy's `from:to`. */
 static bool place(struct tflite *t, const struct ranges *r, int i, int64_t size,
                   int64_t *from, int64_t *to) {
   bool one = has_bit(r, PART_SHRINK, i);
@@ -107,7 +108,8 @@ static bool place(struct tflite *t, const struct ranges *r, int i, int64_t size,
          tflite_fail(t, "only contiguous parts are supported");
 }
 
-/* As Python's x[1:, ..., 2]; the output's shape has which axes are left. */
+/* A slice such as Python's x[1:, ..., 2]. The output's shape shows which axes
+ * remain. */
 bool tflite_strided_slice(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   struct ranges r = {0};
@@ -132,7 +134,7 @@ bool tflite_strided_slice(struct tflite *t) {
   return give_parts(t, in, from, to);
 }
 
-/* Parts one after the other along an axis; `sizes` NULL: equal ones. */
+/* Consecutive parts along an axis; equal ones if `sizes` is NULL. */
 static bool give_split(struct tflite *t, const struct tflite_tensor *in,
                        int64_t axis_at, const int64_t *sizes) {
   int axis = tflite_axis(t, in, axis_at), node = tflite_exact(t, in);
@@ -141,7 +143,7 @@ static bool give_split(struct tflite *t, const struct tflite_tensor *in,
     return false;
   left = in->shape.size[axis];
   for (int64_t i = 0; sizes && i < count; i++)
-    left -= sizes[i] > 0 ? sizes[i] : 0; /* that of a size of -1 */
+    left -= sizes[i] > 0 ? sizes[i] : 0; /* the rest goes to the size of -1 */
   for (int64_t i = 0; i < count; i++) {
     int64_t size = !sizes           ? in->shape.size[axis] / count
                    : sizes[i] == -1 ? left
@@ -182,7 +184,7 @@ bool tflite_unpack(struct tflite *t) {
   return in && give_split(t, in, tflite_int(t, 1, 4, 0), NULL);
 }
 
-/* Rows of a table by number. */
+/* Rows of a table by index. */
 static bool give_rows(struct tflite *t, const struct tflite_tensor *table,
                       uint64_t index) {
   struct tflite_tensor *in = tflite_value(t, index);
@@ -196,7 +198,7 @@ static bool give_rows(struct tflite *t, const struct tflite_tensor *table,
   return tflite_take(t, node, "weight", table, NULL) && tflite_give(t, 0, node);
 }
 
-/* Rows by number, or places of an axis that the file says. */
+/* Rows by index, or constant indices of an axis. */
 bool tflite_gather(struct tflite *t) {
   struct tflite_tensor *table = tflite_in(t, 0);
   int64_t place[MOST_PARTS], from[LIMIT_RANK] = {0}, to[LIMIT_RANK];
@@ -222,7 +224,7 @@ bool tflite_gather(struct tflite *t) {
   return give_parts(t, table, from, to);
 }
 
-/* The same with the numbers first. */
+/* Rows of a table; the indices are the first operand. */
 bool tflite_lookup(struct tflite *t) {
   struct tflite_tensor *table = tflite_in(t, 1);
   if (!tflite_is_constant(table) || table->node >= 0)

@@ -1,4 +1,5 @@
-/* Walks a TensorFlow Lite model's operators, and says what is left out. */
+/* Walks a TensorFlow Lite model's operators, and reports those that are left
+ * out. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ bool tflite_type_at(struct graph *graph, size_t index,
   return true;
 }
 
-/* The row of an operator; a function of ops.def without one is a layer. */
+/* The row of an operator. A function of ops.def needs none. */
 static struct tflite_row find_row(const struct tflite *t) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].code == t->at->code &&
@@ -71,7 +72,8 @@ static bool add_input(struct tflite *t, struct tflite_tensor *tensor) {
   return true;
 }
 
-/* Inputs that say shapes are none of the net's: operators refuse them. */
+/* Inputs that give shapes are not added: operators that read them are
+ * refused. */
 static bool read_inputs(struct tflite *t) {
   for (uint64_t i = 0; i < t->inputs.count && !t->graph->failed; i++) {
     struct tflite_tensor *tensor = tflite_tensor_at(t, &t->inputs, i);
@@ -83,7 +85,7 @@ static bool read_inputs(struct tflite *t) {
   return !t->graph->failed;
 }
 
-/* The part of a name that is the operator's own: others are fused with it. */
+/* The operator's part of a name; fused operators add their own. */
 static const char *name_of(struct tflite *t, const struct tflite_tensor *out) {
   size_t length = 0;
   while (out && length < 200 && out->name[length] && out->name[length] != ';')
@@ -93,7 +95,7 @@ static const char *name_of(struct tflite *t, const struct tflite_tensor *out) {
 
 enum { SVDF = 27, SHAPE = 77 };
 
-/* Says what is being read, for messages. */
+/* Sets the current operator, for messages. */
 static void begin_op(struct tflite *t, const struct tflite_op *op) {
   t->at = op;
   t->name = name_of(t, tflite_out(t, 0));
@@ -105,7 +107,7 @@ static void begin_op(struct tflite *t, const struct tflite_op *op) {
   t->graph->at = (struct graph_origin){.name = t->name, .kind = t->word};
 }
 
-/* What is kept from one prediction to the next. */
+/* Adds the tensors that are kept between inferences. */
 static bool read_states(struct tflite *t) {
   int count = 0;
   for (size_t i = 0; i < t->ops.count && !t->graph->failed; i++)
@@ -141,7 +143,8 @@ static bool refuse_op(struct tflite *t, bool known) {
                     "--allow-unknown leaves it out, with what follows from it");
 }
 
-/* What it reads are outputs, if one of the file's follows from it. */
+/* Marks the operator's inputs as outputs if an output of the file depends on
+ * it. */
 static bool leave_out(struct tflite *t) {
   for (uint64_t i = 0; i < t->at->inputs.count; i++) {
     struct tflite_tensor *in = tflite_in(t, i);
@@ -156,14 +159,15 @@ static bool leave_out(struct tflite *t) {
   return true;
 }
 
-/* Numbers of places: how many come out, or what is made of them, depends on
-   values. */
+/* Leaves out an operator of indices: the number of its outputs, or of outputs
+ * computed from them, depends on values. */
 bool tflite_leave(struct tflite *t) {
   graph_note(t->graph, "`%.64s` (%.64s) is left out.", t->name, t->word);
   return leave_out(t);
 }
 
-/* After something that is left out; `moves`: it changes no values. */
+/* Leaves out an operator after a left-out one; `moves`: it changes no
+ * values. */
 static bool leave_more(struct tflite *t, bool moves) {
   return t->options->allow_unknown || moves ? leave_out(t) : refuse_op(t, true);
 }
@@ -178,7 +182,7 @@ static bool leave_unknown(struct tflite *t) {
   return leave_out(t);
 }
 
-/* What an operator reads. */
+/* The kinds of an operator's inputs. */
 struct tflite_reads {
   bool unknown, sizes, values;
 };
@@ -210,7 +214,7 @@ static bool read_op(struct tflite *t, const struct tflite_op *op) {
   return row.read ? row.read(t) : leave_unknown(t);
 }
 
-/* Of the file; or, where that is left out, what it is made of. */
+/* Marks an output of the file, or a tensor that a left-out output reads. */
 static void put_output(struct tflite *t, const struct tflite_tensor *tensor) {
   struct graph_node *node = graph_at(t->graph, tflite_exact(t, tensor));
   if (node->output || node->word == WORD_INPUT)
@@ -244,7 +248,7 @@ static bool read_outputs(struct tflite *t) {
          (some || graph_fail(t->graph, 0, "nothing of it is left"));
 }
 
-/* In what predictions are made: netc has one type for all. */
+/* Notes the types of inference: netc has one type for all. */
 static void say_types(struct tflite *t) {
   size_t bytes = 0, words = 0, reals = 0, weights = 0;
   for (size_t i = 0; i < t->tensors.count; i++) {

@@ -1,11 +1,12 @@
 /*
  * Layers with a state: UNIDIRECTIONAL_SEQUENCE_LSTM, whose four gates have
- * matrices of their own, UNIDIRECTIONAL_SEQUENCE_RNN, and SVDF, which keeps its
- * state from one prediction to the next.
+ * separate matrices, UNIDIRECTIONAL_SEQUENCE_RNN, and SVDF, which keeps its
+ * state between inferences.
  */
 #include "import/tflite/tflite.h"
 
-/* Operands of the schema, of four gates each: input, forget, cell, output. */
+/* Operands of the schema, four each for the gates input, forget, cell,
+ * output. */
 enum {
   LSTM_INPUT_WEIGHTS = 1,
   LSTM_STATE_WEIGHTS = 5,
@@ -18,7 +19,7 @@ enum {
 
 enum { ACTIVATION_TANH = 4 };
 
-/* What netc's lstm does not have. */
+/* False for features that netc's lstm lacks. */
 static bool is_usual(struct tflite *t) {
   bool more =
       tflite_in(t, LSTM_PROJECTION) || tflite_in(t, LSTM_PROJECTION + 1);
@@ -42,7 +43,7 @@ static bool is_usual(struct tflite *t) {
   return true;
 }
 
-/* Four matrices, or biases, as one; false, with an error. */
+/* Concatenates the four gates' matrices or biases; false with an error. */
 static bool take_gates(struct tflite *t, struct graph_node *node,
                        const char *name, uint64_t first, int64_t rows,
                        int64_t columns) {
@@ -120,8 +121,9 @@ bool tflite_rnn(struct tflite *t) {
 
 /*
  * SVDF (Nakkiran et al., 2015, "Compressing Deep Neural Networks using a
- * Rank-Constrained Topology"): filters of the input, whose last values are
- * kept, then one of time for each of them. What is kept comes in and goes out.
+ * Rank-Constrained Topology"): filters over the input, whose last outputs are
+ * kept, then a filter over time for each. The kept outputs are an input and an
+ * output.
  */
 
 enum { SVDF_FEATURE = 1, SVDF_TIME, SVDF_BIAS, SVDF_STATE };
@@ -140,7 +142,7 @@ bool tflite_svdf_state(struct tflite *t, int number) {
   return true;
 }
 
-/* A trained tensor that nothing comes into. */
+/* Adds a trained tensor as a node without inputs. */
 static int learned(struct tflite *t, const struct tflite_tensor *from) {
   struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
   node->shape.rank = from->rank;
@@ -151,7 +153,7 @@ static int learned(struct tflite *t, const struct tflite_tensor *from) {
   return tflite_take(t, node, "weight", from, NULL) ? node->index : -1;
 }
 
-/* The state without its oldest values, and new ones at its end. */
+/* Drops the oldest values of the state and appends the new ones. */
 static struct graph_node *
 shift_state(struct tflite *t, const struct tflite_tensor *state, int values) {
   int64_t filters = state->shape.size[0], steps = state->shape.size[1];

@@ -1,6 +1,7 @@
 /*
- * A TensorFlow Lite model's weights: what the file says of their sizes, and
- * their values as reals: those of 8 bits and their biases times their scale.
+ * The weights of a TensorFlow Lite model: their sizes in the file, and their
+ * values as reals. 8-bit weights and their biases are multiplied by their
+ * scale.
  */
 #include <inttypes.h>
 
@@ -19,7 +20,7 @@ static int bytes_of(int64_t type) {
   }
 }
 
-/* 16 bits as a real: sign, 5 of the exponent, 10 of the fraction. */
+/* A float16 as a real: sign, 5 bits of exponent, 10 of fraction. */
 static double half(int64_t bits) {
   int power = (int)(bits >> 10 & 31), steps = (int)(bits & 1023);
   double value = power ? 1024 + steps : steps;
@@ -30,15 +31,15 @@ static double half(int64_t bits) {
   return bits & 0x8000 ? -value : value;
 }
 
-/* Scales and zeros: one for all values, or one for each place of an axis. */
+/* Scales and zeros: one for all values, or one for each index of an axis. */
 struct steps {
-  int64_t inner, count; /* values of a place, places */
+  int64_t inner, count; /* values per index; number of indices */
   double *scale, *zero;
 };
 
 static bool find_steps(struct tflite *t, const struct tflite_tensor *tensor,
                        struct steps *steps, struct arena *arena) {
-  int64_t axis = tensor->rank == 1 ? 0 : tensor->axis; /* biases state 3 */
+  int64_t axis = tensor->rank == 1 ? 0 : tensor->axis; /* biases state axis 3 */
   uint64_t count = tensor->scales.count;
   *steps = (struct steps){.inner = 1, .count = (int64_t)count};
   if (count > 1 && (axis < 0 || axis >= tensor->rank ||
@@ -65,7 +66,7 @@ static int64_t stored_at(struct byte_reader *r,
   return positive ? (int64_t)bytes_unsigned(r, bytes) : bytes_signed(r, bytes);
 }
 
-/* A stored number as a real, by its scale if it has one. */
+/* A stored number as a real, scaled if it has a scale. */
 static double value_at(struct byte_reader *r,
                        const struct tflite_tensor *tensor,
                        const struct steps *steps, int64_t i) {
@@ -82,22 +83,20 @@ static double value_at(struct byte_reader *r,
   return steps->scale[place] * ((double)stored - steps->zero[place]);
 }
 
-/* What one of 8 bits without a sign is more than one that has it. */
+/* Distance between unsigned and signed 8-bit values. */
 static int offset_of(const struct tflite_tensor *tensor) {
   return tensor->type == TFLITE_UINT8 ? 128 : 0;
 }
 
-/* Those of 8 bits with their scales, and the biases of 32 that go with them. */
+/* True for 8-bit values with scales, and for their 32-bit biases. */
 static bool has_steps(const struct tflite_tensor *tensor) {
   return tensor->scales.count > 0 &&
          (tensor->type == TFLITE_INT8 || tensor->type == TFLITE_UINT8 ||
           tensor->type == TFLITE_INT32);
 }
 
-/*
- * All bytes at once: a file is read by them. Whole numbers are kept as such,
- * too, if there is room for them.
- */
+/* Reads all values at once, as the file is read in large blocks. Integers are
+ * kept, too, if `stored` is not NULL. */
 static bool read_values(struct tflite *t, const struct tflite_tensor *tensor,
                         struct arena *scratch, float *values, int32_t *stored) {
   struct steps steps;
@@ -147,7 +146,7 @@ float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor) {
   return take_values(t, tensor, &stored);
 }
 
-/* Values of 32 bits with their axes in another order. */
+/* Transposes values of 32 bits. */
 static void *turned(struct tflite *t, const struct tflite_tensor *tensor,
                     const void *values, const int *order) {
   const uint32_t *from = values;
@@ -168,14 +167,14 @@ static void *turned(struct tflite *t, const struct tflite_tensor *tensor,
   return to;
 }
 
-/* A blank comes before all but the first. */
+/* All but the first are preceded by a blank. */
 static void put_steps(struct tflite *t, const struct tflite_tensor *tensor,
                       struct text *scales, struct text *zeros) {
   for (uint64_t i = 0; i < tensor->scales.count; i++) {
     text_put(scales, scales->length ? " " : "");
     text_real(scales, flat_item_real(&t->flat, &tensor->scales, i));
   }
-  /* Where there is none, all are 0. */
+  /* Without zeros, all are 0. */
   uint64_t count = tensor->zeros.count ? tensor->zeros.count : 1;
   for (uint64_t i = 0; i < count && tensor->scales.count; i++)
     text_printf(zeros, "%s%" PRId64, zeros->length ? " " : "",

@@ -1,11 +1,11 @@
-/* Operators with windows: their sizes as TensorFlow has them. */
+/* Operators with windows, with TensorFlow's rules for their sizes. */
 #include <string.h>
 
 #include "import/tflite/tflite.h"
 
 enum { PADDING_SAME, PADDING_VALID };
 
-/* Stride and dilation: options of width, then height. */
+/* Reads stride and dilation: width, then height. */
 static bool read_steps(struct tflite *t, unsigned stride, unsigned dilation,
                        struct graph_window *w) {
   w->axes = 2;
@@ -32,7 +32,7 @@ static bool read_padding(struct tflite *t, const struct tflite_tensor *in,
   return true;
 }
 
-/* A picture; NULL, with an error: it is none. */
+/* A map; NULL with an error if the operand is none. */
 static struct tflite_tensor *take_map(struct tflite *t, uint64_t index) {
   struct tflite_tensor *in = tflite_value(t, index);
   if (in && in->shape.rank != 3) {
@@ -42,7 +42,7 @@ static struct tflite_tensor *take_map(struct tflite *t, uint64_t index) {
   return in;
 }
 
-/* Filters O x H x W x I, of a depthwise one 1 x H x W x O. */
+/* Filters are O x H x W x I, depthwise ones 1 x H x W x O. */
 bool tflite_conv(struct tflite *t) {
   static const int order[] = {0, 3, 1, 2}, by_channel[] = {3, 0, 1, 2};
   struct tflite_tensor *in = take_map(t, 0), *weight = tflite_weight(t, 1, 4);
@@ -68,7 +68,7 @@ bool tflite_conv(struct tflite *t) {
          tflite_give_active(t, node, tflite_int(t, depthwise ? 4 : 3, 1, 0));
 }
 
-/* What is cut off, or added at the end, so that the map has its size. */
+/* Sets what is cut off or added at the end to give the map its stated size. */
 static bool fit_map(struct tflite *t, const struct tflite_tensor *in,
                     const int64_t *size, struct graph_window *w,
                     int64_t *more) {
@@ -84,10 +84,8 @@ static bool fit_map(struct tflite *t, const struct tflite_tensor *in,
   return true;
 }
 
-/*
- * Sizes that an operand states are those that the file gives the output; where
- * they are computed, or an input, these alone are known.
- */
+/* True if the sizes in an operand are those of the output. If the operand is
+ * computed or an input, only the output's sizes are known. */
 static bool agrees(struct tflite *t, uint64_t index, const int64_t *sizes,
                    int most) {
   const struct tflite_tensor *tensor = tflite_in(t, index);
@@ -108,7 +106,7 @@ static bool agrees(struct tflite *t, uint64_t index, const int64_t *sizes,
          tflite_fail(t, "its output does not have the size that it states");
 }
 
-/* The shape of the output, filters O x H x W x I, the input. */
+/* Operands: the output's shape, filters O x H x W x I, the input. */
 bool tflite_deconv(struct tflite *t) {
   static const int order[] = {3, 0, 1, 2};
   struct graph_window w = {0};
@@ -156,7 +154,7 @@ bool tflite_pool(struct tflite *t) {
   return tflite_give_active(t, node, tflite_int(t, 5, 1, 0));
 }
 
-/* What the new places hold: PADV2's number, MIRROR_PAD's values. */
+/* The values of the border: PADV2's number, MIRROR_PAD's mode. */
 static bool read_border(struct tflite *t, int64_t most, const char **border) {
   *border = NULL;
   if (strcmp(t->word, "PADV2") == 0) {
@@ -170,7 +168,7 @@ static bool read_border(struct tflite *t, int64_t most, const char **border) {
   }
   if (strcmp(t->word, "MIRROR_PAD") != 0)
     return true;
-  /* Which repeats the border, as `replicate` does, if it is 1 wide. */
+  /* SYMMETRIC repeats the border; at width 1 that is `replicate`. */
   bool symmetric = tflite_int(t, 0, 1, 0) != 0;
   *border = symmetric ? "replicate" : "reflect";
   return !symmetric || most <= 1 ||
@@ -178,7 +176,7 @@ static bool read_border(struct tflite *t, int64_t most, const char **border) {
                         "is not supported");
 }
 
-/* Both sides of each axis, the batch's first. */
+/* Operand: both sides of each axis, the batch first. */
 bool tflite_pad(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   int64_t sides[2 * LIMIT_RANK], before[LIMIT_RANK], after[LIMIT_RANK];
@@ -215,10 +213,8 @@ bool tflite_pad(struct tflite *t) {
   return tflite_give(t, 0, node);
 }
 
-/*
- * PyTorch's rules are netc's: nearest takes the pixel at floor(i / scale),
- * bilinear goes from the middles of pixels.
- */
+/* netc has PyTorch's rules: nearest takes the pixel at floor(i / scale),
+ * bilinear measures from pixel centers. */
 bool tflite_resize(struct tflite *t) {
   struct tflite_tensor *in = take_map(t, 0), *out = tflite_out(t, 0);
   bool smooth = strcmp(t->word, "RESIZE_BILINEAR") == 0;
