@@ -1,4 +1,4 @@
-/* A program that was built without ONNX says so, and reads no IR. */
+/* A build without ONNX: reports that it reads neither ONNX nor IR. */
 #include "import/reader.h"
 
 bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {

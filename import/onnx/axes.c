@@ -1,4 +1,4 @@
-/* Axes of a node beside those of the file. */
+/* Maps axes of the file to axes of a node. */
 #include <string.h>
 
 #include "import/onnx/reader.h"
@@ -28,7 +28,8 @@ int view_axis(struct onnx *x, const struct onnx_view *view, int axis) {
   return -1;
 }
 
-/* Axes of one place say nothing where two others have more. */
+/* True for an axis of size 1 that can be dropped since two others are
+ * larger. */
 static bool is_idle(struct onnx *x, const struct onnx_view *view, int axis) {
   int more = 0;
   for (int i = 0; i < view->at.rank; i++)
@@ -60,7 +61,7 @@ bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
   return view_rearrange(x, view, axes->order, axes->count, result);
 }
 
-/* The only atom of an axis; NULL: it has none or several. */
+/* The only atom of an axis; NULL if it has none or several. */
 static const struct onnx_atom *only_atom(const struct onnx_view *view,
                                          int axis) {
   const struct onnx_atom *found = NULL;
@@ -73,7 +74,7 @@ static const struct onnx_atom *only_atom(const struct onnx_view *view,
   return found;
 }
 
-/* An axis of one place that is not taken yet, the batch last. */
+/* An axis of size 1 that is neither taken nor the batch; -1: none. */
 static int next_single(const struct onnx *x, const struct onnx_view *view,
                        const bool *taken) {
   for (int i = 0; i < view->at.rank; i++)
@@ -131,7 +132,7 @@ void axes_plain(struct onnx *x, const struct onnx_view *view, int with,
       axes->order[axes->count++] = i;
 }
 
-/* The same, but that the axis which lies innermost comes last. */
+/* Like axes_plain, but the axis with stride 1 comes last. */
 void axes_near(struct onnx *x, const struct onnx_view *view, int with,
                struct onnx_axes *axes) {
   int inner = -1;
@@ -155,7 +156,7 @@ bool view_parted(struct onnx *x, const struct onnx_view *view,
   for (int i = 0; i < axes.count; i++)
     if (view->at.dim[axes.order[i]] > 1 && !only_atom(view, axes.order[i]))
       return view_plain(x, view, result);
-  for (int i = 1; i < axes.count; i++) /* few: by insertion */
+  for (int i = 1; i < axes.count; i++) /* insertion sort: there are few */
     for (int k = i; k > 0; k--) {
       const struct onnx_atom *a = only_atom(view, axes.order[k - 1]);
       const struct onnx_atom *b = only_atom(view, axes.order[k]);

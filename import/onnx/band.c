@@ -1,12 +1,10 @@
-/*
- * Masks of so many positions that they are not written out: which keys a
- * query sees is a matter of their distance, i - j, alone.
- */
+/* Masks of so many tokens that they are not written out: whether a query
+ * attends to a key depends on their distance i - j alone. */
 #include <string.h>
 
 #include "import/onnx/fold.h"
 
-/* 0, 1, .. along that axis of two */
+/* True for 0, 1, .. along this axis of two. */
 static bool counts_up(struct onnx *x, struct constant *c, int axis) {
   if (c->rank != 2 || c->dims[1 - axis] != 1 || constant_is_real(c) ||
       c->fill || !constant_known(x, c))
@@ -27,7 +25,7 @@ static bool give_band(struct onnx *x, int type, const int64_t *dims,
   return onnx_give_constant(x, 0, result);
 }
 
-/* The distance, greater or less than a number. */
+/* A comparison of the distance with a number. */
 static bool compared(struct onnx *x, struct constant **in) {
   struct band band = {.low = -MOST_SIZE, .high = MOST_SIZE};
   const char *type = x->at->type;

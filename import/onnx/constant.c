@@ -1,4 +1,4 @@
-/* Constants: initializers, and what folding makes of them. */
+/* Constants: initializers, and results of folding. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ bool constant_is_real(const struct constant *c) {
 struct constant *constant_new(struct onnx *x, int type, int rank,
                               const int64_t *dims) {
   struct constant *c = ARENA_NEW(x->arena, struct constant);
-  int64_t room = 1; /* if no axis were empty: steps are counted before it */
+  int64_t room = 1; /* counts an empty axis as 1, to check the strides */
   c->type = type;
   c->rank = rank;
   c->count = 1;
@@ -37,7 +37,7 @@ struct constant *constant_new(struct onnx *x, int type, int rank,
   return c;
 }
 
-/* Weights that nobody wants to see, which may be many GiB. */
+/* Larger weights are not loaded unless they are needed. */
 enum { MOST_UNASKED = 1 << 22 };
 
 struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto) {
@@ -52,13 +52,13 @@ struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto) {
   if (!c->unknown && proto->data_type == TYPE_FLOAT && external_is(proto) &&
       !x->options->weights && external_is_hole(x, proto, c->count * 4)) {
     static const float zero[1] = {0};
-    c->fill = true; /* as netc writes weights that it was not given */
+    c->fill = true; /* netc writes weights without values so */
     c->real = zero;
   }
   return c;
 }
 
-/* The bytes of a value in `raw_data`; 0: a type that is not supported. */
+/* Bytes of a value in `raw_data`; 0 for an unsupported type. */
 static size_t raw_size(int type) {
   switch (type) {
   case 1:
@@ -125,14 +125,14 @@ static int64_t raw_whole(int type, const uint8_t *at) {
   }
 }
 
-/* Where raw_data lies, which decoding left there. */
+/* The place of raw_data in the file, which decoding stored here. */
 static struct onnx_raw raw_of(const Onnx__TensorProto *p) {
   struct onnx_raw raw;
   memcpy(&raw, p->raw_data.data, sizeof raw);
   return raw;
 }
 
-/* How many values the fields have. */
+/* The number of values in the fields. */
 static int64_t stored(const Onnx__TensorProto *p, size_t size) {
   if (p->has_raw_data)
     return (int64_t)(raw_of(p).count / size);
@@ -164,13 +164,13 @@ static int64_t field_whole(const Onnx__TensorProto *p, int64_t i) {
   }
 }
 
-/* The values of a tensor as they are read: one of both. */
+/* A tensor's values while they are read; one pointer is set. */
 struct loading {
   const Onnx__TensorProto *proto;
   float *real;
   int64_t *whole;
   int64_t count;
-  size_t size; /* of a value in bytes */
+  size_t size; /* bytes of a value */
 };
 
 static void load_fields(const struct loading *l) {
@@ -181,7 +181,7 @@ static void load_fields(const struct loading *l) {
       l->whole[i] = field_whole(l->proto, i);
 }
 
-/* Piece by piece: all at once they would take as much memory again. */
+/* Reads piece by piece: all bytes at once would double the memory. */
 static bool load_bytes(struct onnx *x, const struct loading *l,
                        struct byte_store *store, uint64_t at) {
   uint8_t piece[1 << 16];
@@ -222,7 +222,7 @@ bool constant_room(struct onnx *x, int64_t count) {
                       "too much memory");
 }
 
-/* Whether a tensor has as many values as it should. */
+/* True if a tensor has the number of values of its shape. */
 static bool check_stored(struct onnx *x, const struct constant *c,
                          size_t size) {
   const Onnx__TensorProto *p = c->proto;
@@ -303,7 +303,7 @@ bool constant_is_even(struct onnx *x, struct constant *c, double *with) {
   return true;
 }
 
-/* The same with other sizes, for now without values. */
+/* A constant of the same type with other sizes, without values. */
 static struct constant *like(struct onnx *x, const struct constant *c, int rank,
                              const int64_t *dims) {
   struct constant *result = constant_new(x, c->type, rank, dims);
@@ -352,7 +352,7 @@ struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
   return c;
 }
 
-/* Goes through the values of a layout in order. */
+/* Iterates over the values of a layout in order. */
 struct cursor {
   const struct onnx_layout *at;
   int64_t digit[LAYOUT_ATOMS];

@@ -1,8 +1,8 @@
 /*
- * The bytes of a model. They are looked over before protobuf-c unpacks them:
- * it goes as deep as messages nest, and takes what they cost. What it is given
- * is a copy without `raw_data`, of which it has the places: files of many GiB
- * take no more memory than what is asked of them.
+ * Decodes the bytes of a model. They are checked before protobuf-c unpacks
+ * them, as it has no limits on nesting or memory. It unpacks a copy without
+ * `raw_data`, with the places of that in the file, so that a file of many GiB
+ * takes no more memory than the values that are needed.
  */
 #include <inttypes.h>
 
@@ -10,15 +10,15 @@
 #include "import/onnx/reader.h"
 
 enum {
-  DEEPEST = 24,             /* messages in messages */
-  MOST_MESSAGES = 64000000, /* of a file */
-  RAW_DATA = 9,             /* the number of that field of TensorProto */
-  LENGTH_BYTES = 5,         /* of a length that is only known later */
+  DEEPEST = 24,             /* nesting of messages */
+  MOST_MESSAGES = 64000000, /* messages in a file */
+  RAW_DATA = 9,             /* field number in TensorProto */
+  LENGTH_BYTES = 5,         /* of a length that is filled in later */
 };
 
 struct onnx_walk {
   struct graph *graph;
-  struct byte_reader r; /* ends where the innermost message does */
+  struct byte_reader r; /* ends with the innermost message */
   struct text copy;
   int64_t messages;
 };
@@ -31,7 +31,7 @@ static bool broken(struct onnx_walk *w, const char *what) {
                     w->r.at);
 }
 
-/* A number of 7 bits a byte; false: it does not end. */
+/* Reads a number of 7 bits per byte; false if it does not end. */
 static bool read_varint(struct onnx_walk *w, uint64_t *value) {
   *value = 0;
   for (int shift = 0; shift < 64 && w->r.at < w->r.end; shift += 7) {
@@ -74,7 +74,7 @@ static bool put_bytes(struct onnx_walk *w, uint64_t count) {
 static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
                  int depth);
 
-/* Its length is known when it is copied, and has a fixed number of bytes. */
+/* The length is known after copying, so it has a fixed number of bytes. */
 static bool walk_inside(struct onnx_walk *w,
                         const ProtobufCMessageDescriptor *kind, uint64_t length,
                         int depth) {
@@ -98,7 +98,7 @@ static bool put_place(struct onnx_walk *w, uint64_t length) {
   return bytes_skip(&w->r, length);
 }
 
-/* What has a length before it. */
+/* Copies a field with a length. */
 static bool walk_long(struct onnx_walk *w,
                       const ProtobufCMessageDescriptor *kind, unsigned number,
                       uint64_t length, int depth) {
@@ -186,7 +186,7 @@ static void fill_node(Onnx__NodeProto *node) {
   }
 }
 
-/* With the graphs inside its nodes, which the walk has counted. */
+/* Includes the graphs inside nodes, which the walk has counted. */
 static void fill_graph(Onnx__GraphProto *g) {
   fill(&g->name);
   fill_infos(g->input, g->n_input);

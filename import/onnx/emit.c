@@ -1,14 +1,14 @@
-/* Operators that stand for several. */
+/* Reads operators that stand for several. */
 #include "import/onnx/emit.h"
 
 #include <string.h>
 
 enum {
   MOST_ATTRIBUTES = 16,
-  MOST_DEPTH = 8, /* of parts within parts, also if one has itself in it */
+  MOST_DEPTH = 8, /* nesting of parts; ends recursion */
 };
 
-/* protobuf-c's texts are not const, but nobody changes them. */
+/* protobuf-c's strings are not const, but are never changed. */
 static char *copied(struct onnx *x, const char *text) {
   return arena_copy(x->arena, text, strlen(text));
 }
@@ -75,7 +75,7 @@ static int new_value(struct onnx *x) {
   return (int)x->values.count - 1;
 }
 
-/* A part that is left out is none: the whole fails, and is left out itself. */
+/* If a part is left out, the whole operator fails and is left out itself. */
 int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count) {
   const struct onnx_op *outer = x->at;
   struct onnx_op *op = ARENA_NEW(x->arena, struct onnx_op);

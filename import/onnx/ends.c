@@ -1,4 +1,4 @@
-/* The end of a model: its outputs, what hangs on none, what is shared. */
+/* The end of a model: its outputs, nodes without users, shared weights. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +6,8 @@
 #include "import/onnx/reader.h"
 #include "import/onnx/steps.h"
 
-/* A node whose values lie as the file's, or as maps do in netc. */
+/* Finds a node with the file's order of values, or with netc's order of a
+ * map. */
 static bool settle_output(struct onnx *x, const struct onnx_view *view,
                           int *node) {
   struct onnx_view result;
@@ -53,7 +54,7 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   return true;
 }
 
-/* What no output depends on goes. */
+/* Removes nodes that no output depends on. */
 static void drop_dead(struct onnx *x) {
   size_t count = x->graph->nodes.count, kept = 0;
   bool *live = arena_alloc(x->arena, count + 1, sizeof *live);
@@ -90,7 +91,7 @@ static const struct constant *origin_of(const struct constant *c) {
   return c && c->origin ? c->origin : c;
 }
 
-/* Whether two layers are alike and have the same tensors of the file. */
+/* True if two layers are alike and share the file's tensors. */
 static bool is_again(struct onnx *x, int a, int b) {
   const struct graph_node *one = graph_at(x->graph, a),
                           *two = graph_at(x->graph, b);
@@ -110,11 +111,12 @@ static bool is_again(struct onnx *x, int a, int b) {
   return true;
 }
 
-/* The first layer that has a tensor of the file; the node itself if it is. */
+/* The first layer with the node's main tensor of the file, or the node
+ * itself. */
 static int first_with(struct onnx *x, struct map *owners, int node) {
   const struct extra *extra = onnx_extra(x, node);
   const struct constant *origin = NULL;
-  /* Exporters share norms that training has not told apart yet: no vectors. */
+  /* No vectors: exporters merge norms that are still equal before training. */
   for (size_t i = 0; i < extra->weights.count && !origin; i++)
     if (extra->weights.at[i].from->rank >= 2)
       origin = origin_of(extra->weights.at[i].from);
@@ -128,7 +130,7 @@ static int first_with(struct onnx *x, struct map *owners, int node) {
   return (int)entry->number - 1;
 }
 
-/* Layers that share their weights; a dense one with those of an embedding. */
+/* Finds layers that share weights, as a dense layer with an embedding. */
 static void find_ties(struct onnx *x) {
   struct map owners = {0};
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
@@ -147,13 +149,13 @@ static void find_ties(struct onnx *x) {
   }
 }
 
-/* A layer's tensor of the file; NULL: it has none of its own. */
+/* A layer's own tensor of the file, or NULL. */
 static struct constant *tensor_of(struct onnx *x, int node, const char *name) {
   const struct constant *c = origin_of(onnx_find_weight(x, node, name));
   return c && c->trained ? (struct constant *)c : NULL;
 }
 
-/* True if its values are in memory, and few enough to compare for a comment. */
+/* True if the values are in memory and few enough to compare for a note. */
 static bool can_compare(struct onnx *x, struct constant *c) {
   bool outside =
       c->proto && external_is(c->proto) && !external_is_there(x, c->proto);
@@ -161,7 +163,7 @@ static bool can_compare(struct onnx *x, struct constant *c) {
          constant_known(x, c) && c->real;
 }
 
-/* Equal values that are not all the same, as those of a new layer may be. */
+/* True if the matrices are equal and not constant, as in a new layer. */
 static bool has_equal_matrix(struct onnx *x, int a, int b) {
   struct constant *one = tensor_of(x, a, "weight"),
                   *two = tensor_of(x, b, "weight");
@@ -175,11 +177,11 @@ static bool has_equal_matrix(struct onnx *x, int a, int b) {
 
 /*
  * PyTorch writes the matrix of a layer that is used twice as two, with one
- * bias; but so it writes layers that are copies of each other, as a new
- * nn.TransformerEncoder has them. Both are counted, and a note says so.
+ * bias. It does so, too, for copies of a layer, as in a new
+ * nn.TransformerEncoder. Both are counted, and a note says so.
  */
 static void note_copies(struct onnx *x) {
-  struct map owners = {0}; /* of biases */
+  struct map owners = {0}; /* by bias */
   int64_t copies = 0;
   const char *first = NULL;
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
@@ -213,8 +215,7 @@ static bool is_fixed(const struct graph_node *node) {
   return false;
 }
 
-/* What the file's own tensors of a layer hold; one that it shares, not, and no
- * constant. */
+/* Counts the file's trained tensors of each layer that it does not share. */
 static void count_weights(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     struct graph_node *node = x->graph->nodes.at[i];
@@ -229,7 +230,7 @@ static void count_weights(struct onnx *x) {
   }
 }
 
-/* Numbers of 8 bits as they have a sign, of 32 as they are; NULL: none. */
+/* 8-bit values as signed ones, 32-bit values as they are; NULL: not stored. */
 static const int32_t *stored_of(struct onnx *x, const struct constant *from) {
   const struct constant *c = from->stored;
   int64_t least = c && c->type == TYPE_UINT8 ? 128 : 0;
@@ -241,7 +242,7 @@ static const int32_t *stored_of(struct onnx *x, const struct constant *from) {
   return to;
 }
 
-/* The weights' values, for a file. */
+/* Copies the weights' values, for a file of weights. */
 static bool give_weights(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     struct graph_node *node = x->graph->nodes.at[i];
@@ -288,7 +289,7 @@ bool onnx_finish(struct onnx *x) {
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     struct graph_node *node = x->graph->nodes.at[i];
     if (node->word == WORD_CENTRE)
-      node->word = WORD_MEAN; /* of no norm */
+      node->word = WORD_MEAN; /* it belongs to no norm */
     if (node->word != WORD_ERF)
       continue;
     x->at = node->source;

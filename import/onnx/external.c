@@ -1,8 +1,7 @@
 /*
- * Values that lie in files beside the model: onnx.proto's external_data, with
- * the keys location, offset and length. A model names such a file, and whoever
- * reads a stranger's model does not want it to name any other: the path has to
- * stay in the model's folder, links followed.
+ * Values in files next to the model: onnx.proto's external_data, with the keys
+ * location, offset and length. A model from an unknown source must not read
+ * other files: the path has to stay in the model's folder, also through links.
  */
 #define _GNU_SOURCE /* SEEK_DATA */
 #include "import/onnx/external.h"
@@ -28,7 +27,7 @@ static const char *value_of(const Onnx__TensorProto *proto, const char *key) {
   return NULL;
 }
 
-/* Digits alone, at most 2^62; *number is left where there are none. */
+/* Reads digits, at most 2^62; *number is unchanged if the key is missing. */
 static bool number_of(const Onnx__TensorProto *proto, const char *key,
                       int64_t *number) {
   const char *text = value_of(proto, key);
@@ -46,7 +45,7 @@ static bool number_of(const Onnx__TensorProto *proto, const char *key,
   return true;
 }
 
-/* Whether a path names something below the folder that it is seen from. */
+/* True if a relative path stays below its folder. */
 static bool stays_inside(const char *path) {
   if (!*path || *path == '/')
     return false;
@@ -59,14 +58,14 @@ static bool stays_inside(const char *path) {
   return true;
 }
 
-/* The same for where links lead: both paths are without any. */
+/* True if a path is below a folder; both are without links. */
 static bool is_below(const char *folder, const char *path) {
   size_t length = strlen(folder);
   return strncmp(folder, path, length) == 0 &&
          (path[length] == '/' || (length == 1 && *folder == '/'));
 }
 
-/* What is known of a file that tensors lie in. */
+/* Looks up a file that tensors are stored in. */
 static struct external_file *look(struct onnx *x, const char *location) {
   struct external_file *file = ARENA_NEW(x->arena, struct external_file);
   const char *folder = x->options->folder;
@@ -92,7 +91,7 @@ static struct external_file *look(struct onnx *x, const char *location) {
   else {
     file->path = graph_text(x->graph, "%s", whole);
     file->size = found.st_size;
-    /* Folding may copy what is there as often as it may what the model has. */
+    /* Folding may copy external values as often as those in the model. */
     x->room += 16 * (file->size < (INT64_C(1) << 50) ? file->size : 0);
   }
   free(home);
@@ -127,7 +126,7 @@ bool external_missing(struct onnx *x, const Onnx__TensorProto *proto) {
                               "--weights it is seldom needed");
 }
 
-/* No link any more, unless somebody puts one there. */
+/* Opens the resolved path without following a link placed there since. */
 static bool open_file(struct byte_store *store,
                       const struct external_file *file) {
   int opened = open(file->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -149,8 +148,8 @@ static bool are_zeros(struct byte_store *store, int64_t from, int64_t to) {
   return true;
 }
 
-/* Holes begin and end at blocks of the file system, tensors where they like:
- * what is outside of whole blocks is read. */
+/* Holes are whole blocks of the file system, tensors may begin anywhere: bytes
+ * outside whole blocks are read. */
 bool external_is_hole(struct onnx *x, const Onnx__TensorProto *proto,
                       int64_t size) {
 #ifdef SEEK_DATA

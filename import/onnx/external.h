@@ -1,30 +1,30 @@
-/* Values of a model in files beside it. */
+/* Values of a model in other files. */
 #ifndef NETC_IMPORT_ONNX_EXTERNAL_H
 #define NETC_IMPORT_ONNX_EXTERNAL_H
 
 #include "import/onnx/reader.h"
 
-/* One of them: either what is wrong with it, or where it is. */
+/* Such a file: an error, or its path. */
 struct external_file {
-  const char *absent; /* why it cannot be read; fatal where it is needed */
-  const char *wrong;  /* what no model may name; NULL: nothing */
+  const char *absent; /* why it cannot be read; an error only if it is needed */
+  const char *wrong;  /* why no model may name it; NULL: it may */
   const char *path;
   int64_t size;
 };
 
-/* Whether a tensor's values are beside the model, and are there. */
+/* True if a tensor's values are in another file, and if that file exists. */
 bool external_is(const Onnx__TensorProto *proto);
 bool external_is_there(struct onnx *x, const Onnx__TensorProto *proto);
 
-/* Fails, since they are not there; false. */
+/* Fails because the file is missing; returns false. */
 bool external_missing(struct onnx *x, const Onnx__TensorProto *proto);
 
-/* Whether all of them are zeros that take no room on disk. */
+/* True if all values are zeros in a hole of the file. */
 bool external_is_hole(struct onnx *x, const Onnx__TensorProto *proto,
                       int64_t size);
 
-/* They, `size` bytes from *at of a store on, which the caller closes; false,
- * and failed, if that is not what is there. */
+/* Opens a store in which the values are the `size` bytes from *at on; the
+ * caller closes it. False, with an error, if the file has less. */
 bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
                    struct byte_store *store, uint64_t *at);
 

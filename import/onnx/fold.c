@@ -1,14 +1,11 @@
-/*
- * Folding: the operators that are computed here if all of their inputs are
- * constants. What more than one number is made of is in fold_moves.c and
- * fold_product.c.
- */
+/* Folding: computes operators whose inputs are all constants. Operators that do
+ * not work elementwise are in fold_moves.c and fold_product.c. */
 #include <math.h>
 #include <string.h>
 
 #include "import/onnx/fold.h"
 
-enum { MOST_INPUTS = 64, ANY = -1 /* number of inputs, but 0 */ };
+enum { MOST_INPUTS = 64, ANY = -1 /* number of inputs: any but 0 */ };
 
 /* A function of one, two or three numbers. */
 typedef double number_fn(double a, double b, double c);
@@ -51,8 +48,8 @@ static fold_fn by_value, fold_shape, fold_size;
 static const struct onnx_fold {
   const char *name;
   int inputs;
-  fold_fn *fold; /* NULL: as with tensors, but without a layer (op_moves.c) */
-  /* Of by_value; `type` of the result: 0 is that of the last input. */
+  fold_fn *fold; /* NULL: reads views, without a layer (op_moves.c) */
+  /* For by_value; `type` of the result: 0 is that of the last input. */
   number_fn *real;
   whole_fn *whole;
   int type;
@@ -79,9 +76,9 @@ bool fold_knows(const char *type) {
   return fold_of(type);
 }
 
-/* Value by value. */
+/* Elementwise. */
 
-/* Without values yet. */
+/* The result, before its values are computed. */
 static struct constant *result_of(struct onnx *x, const struct onnx_fold *f,
                                   struct constant **in, int rank,
                                   const int64_t *dims) {
@@ -89,18 +86,18 @@ static struct constant *result_of(struct onnx *x, const struct onnx_fold *f,
   struct constant *result =
       constant_new(x, f->type ? f->type : last->type, rank, dims);
   for (int i = 0; i < f->inputs; i++) {
-    /* A learned factor of a buffer does not make it a parameter. */
+    /* A learned factor does not make a buffer a parameter. */
     result->trained = result->trained || (in[i]->trained && in[i]->count > 1);
     result->unknown = result->unknown || !constant_known(x, in[i]);
   }
-  /* Positions as waves are a table, whatever they are made of. */
+  /* Sines of positions are a table, even if they are computed from weights. */
   if (f->real == Sin_real || f->real == Cos_real)
     result->trained = false;
   result->name = in[0]->name ? in[0]->name : last->name;
   return result;
 }
 
-/* Inputs that have as many values as the result, or one for all. */
+/* Expands inputs to the size of the result; a scalar stays as it is. */
 static bool widen(struct onnx *x, const struct constant *result,
                   struct constant **in, int count) {
   for (int i = 0; i < count; i++) {
@@ -192,8 +189,8 @@ static bool carry_out(struct onnx *x, const struct onnx_fold *f,
   return f->fold(x, in);
 }
 
-/* What tensors could do as well: a matrix stays a layer's parameter, a table
- * by distance one, and what only moves values is a view. */
+/* True if layers should do the operator: a matrix stays a layer's parameter, a
+ * table by distance stays a table, and a move of values is a view. */
 static bool is_left(struct onnx *x, const struct onnx_fold *f,
                     struct constant **in, int count) {
   bool matrix = false;
@@ -204,10 +201,8 @@ static bool is_left(struct onnx *x, const struct onnx_fold *f,
   return !f->fold || matrix;
 }
 
-/*
- * A parameter meets a buffer, as netc's own files tell them: neither is part
- * of the other, so the buffer is a tensor from here on.
- */
+/* Makes a buffer a tensor if it is joined to a parameter. In netc's own files,
+ * which mark buffers, neither is part of the other. */
 static bool free_buffer(struct onnx *x, struct constant **in, int count) {
   if (count != 2 || x->at->in_count != 2)
     return false;

@@ -1,21 +1,20 @@
-/* Folding: what fold.c and its operators in other files share. */
+/* Folding: functions that fold.c shares with operators in other files. */
 #ifndef NETC_IMPORT_ONNX_FOLD_H
 #define NETC_IMPORT_ONNX_FOLD_H
 
 #include "import/onnx/reader.h"
 
-/* Fails if that is too large for a constant that folding makes. */
+/* Fails if the result of folding would be too large. */
 bool fold_is_small(struct onnx *x, int64_t count);
-/* Room for the values of a constant, of one kind or the other. */
+/* Allocates the values of a constant, as reals or as integers. */
 bool fold_room(struct onnx *x, struct constant *c, float **real,
                int64_t **whole);
 void fold_put(float *real, int64_t *whole, int64_t i, double value);
 
-/* A mask by distance that is too large to be written out. */
+/* Folds a mask by distance that is too large to be written out. */
 bool fold_band(struct onnx *x, struct constant **in, int count);
 
-/* Operators whose inputs are all constants: NULL follows the last. Each gives
- * its output. */
+/* Operators on constant inputs, ended by NULL. Each gives its output. */
 typedef bool fold_fn(struct onnx *x, struct constant **in);
 fold_fn fold_matmul, fold_constant_node, fold_constant_of_shape, fold_cast,
     fold_range, fold_concat, fold_reduced, fold_tile, fold_along_axis,

@@ -1,4 +1,5 @@
-/* Folding that is not value by value: shapes, ranges, joins, sums. */
+/* Folding of operators that are not elementwise: shapes, ranges, joins,
+ * sums. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -62,7 +63,7 @@ bool fold_constant_node(struct onnx *x, struct constant **in) {
   return !x->graph->failed;
 }
 
-/* Weights that are all alike: as ONNX's light models have them. */
+/* Weights with a single value, as in ONNX's light models. */
 bool fold_constant_of_shape(struct onnx *x, struct constant **in) {
   int64_t dims[MOST_AXES];
   const Onnx__AttributeProto *a = onnx_attribute(x, "value");
@@ -171,7 +172,7 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   if (x->graph->failed || c->unknown)
     return !x->graph->failed;
   if (c->count > MOST_FOLDED && c->trained) {
-    c->unknown = true; /* too large for weights that are joined */
+    c->unknown = true; /* too large to join weights */
     return true;
   }
   if (!fold_room(x, c, &reals, &wholes))
@@ -193,7 +194,7 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   return true;
 }
 
-/* The operation of two values that a reduction repeats. */
+/* The operation with which a reduction joins two values. */
 static enum layer_word joins_by(const char *type) {
   return strcmp(type, "ReduceProd") == 0  ? WORD_MUL
          : strcmp(type, "ReduceMax") == 0 ? WORD_MAX
@@ -210,7 +211,7 @@ static double joined(enum layer_word word, double a, double b) {
   }
 }
 
-/* Joins the values of a constant over axes into those of a smaller one. */
+/* Reduces a constant over axes. */
 static double *reduced(struct onnx *x, const struct constant *c,
                        const struct constant *to, const bool *over) {
   enum layer_word word = joins_by(x->at->type);
@@ -231,7 +232,7 @@ static double *reduced(struct onnx *x, const struct constant *c,
   return results;
 }
 
-/* Over all axes or some of them. */
+/* Reduces over all axes or some of them. */
 bool fold_reduced(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
   int64_t axes[MOST_AXES], dims[MOST_AXES];
@@ -291,7 +292,7 @@ bool fold_tile(struct onnx *x, struct constant **in) {
   return !x->graph->failed;
 }
 
-/* Sums up to each place; the lower or upper half of matrices. */
+/* Cumulative sums; the lower or upper triangle of matrices. */
 bool fold_along_axis(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
   bool sums = strcmp(x->at->type, "CumSum") == 0;
@@ -324,7 +325,7 @@ bool fold_along_axis(struct onnx *x, struct constant **in) {
   return onnx_give_constant(x, 0, result);
 }
 
-/* Places of a table of constants, in any order. */
+/* Selects indices of a constant table, in any order. */
 bool fold_gather(struct onnx *x, struct constant **in) {
   struct constant *c = in[0], *places = in[1];
   int axis = onnx_axis(x, onnx_int(x, "axis", 0), c->rank);
@@ -372,7 +373,7 @@ bool fold_gather(struct onnx *x, struct constant **in) {
   return true;
 }
 
-/* Values at places that are known, each a row of indices. */
+/* Sets values at constant places, each of which is a row of indices. */
 bool fold_scatter(struct onnx *x, struct constant **in) {
   const struct constant *c = in[0], *at = in[1];
   int64_t depth = at->rank ? at->dims[at->rank - 1] : 0, inner = 1;

@@ -1,11 +1,11 @@
-/* Folding: products of matrices that are constants, as tables of angles. */
+/* Folding: products of constant matrices, as in tables of angles. */
 #include <inttypes.h>
 
 #include "import/onnx/fold.h"
 
-enum { MOST_PRODUCTS = 1 << 28 }; /* of two numbers */
+enum { MOST_PRODUCTS = 1 << 28 }; /* multiplications */
 
-/* A matrix, and how far apart the matrices of its batch are. */
+/* A matrix, and the strides between the matrices of its batch. */
 struct onnx_factor {
   struct constant *of;
   int64_t rows, columns;

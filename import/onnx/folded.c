@@ -1,7 +1,7 @@
 /*
- * Batch norms that an exporter folded into the convolutions before them:
- * PyTorch's does it in evaluation mode, and what is left looks like a net
- * without any, which trains in much less memory.
+ * Batch norms that an exporter folded into the convolutions before them.
+ * PyTorch does this in evaluation mode. The result looks like a net without
+ * batch norms, which needs much less memory for training.
  */
 #include "import/onnx/emit.h"
 
@@ -11,8 +11,8 @@ static bool is_activation(const char *type) {
          word_index(others, slice_of(type));
 }
 
-/* Folding makes a new tensor, `onnx::Conv_193`: what is still called as the
- * parameter of a module, `features.0.weight`, never had a norm. */
+/* Folding makes a new tensor such as `onnx::Conv_193`. A weight with a module's
+ * name, `features.0.weight`, never had a norm. */
 static bool has_own_weight(const struct onnx *x, const struct onnx_op *op) {
   static const char end[] = ".weight";
   size_t most = sizeof end - 1;
@@ -26,8 +26,11 @@ static bool may_be_folded(const struct onnx *x, const struct onnx_op *op) {
          op->out_count > 0 && op->outs[0] >= 0 && !has_own_weight(x, op);
 }
 
-/* PyTorch made it, an activation reads a convolution with a bias whose weight
- * has no name of its own, and there is no batch norm. */
+/*
+ * Batch norms were probably folded if PyTorch made the file, it has no batch
+ * norm, and an activation reads a convolution that has a bias and a weight
+ * without a name of its own.
+ */
 void onnx_find_folded(struct onnx *x) {
   const char *producer = x->model->producer_name;
   bool *biased = arena_alloc(x->arena, x->values.count + 1, sizeof *biased);
@@ -50,7 +53,7 @@ void onnx_find_folded(struct onnx *x) {
   x->folded = found;
 }
 
-/* One value for all channels. */
+/* A constant with one value for all channels. */
 static struct constant *even(struct onnx *x, int64_t channels, float value) {
   struct constant *c = constant_new(x, TYPE_FLOAT, 1, &channels);
   float *real = ARENA_NEW(x->arena, float);
@@ -60,10 +63,8 @@ static struct constant *even(struct onnx *x, int64_t channels, float value) {
   return c;
 }
 
-/*
- * Whether this convolution had a norm after it: not where it ends the net, nor
- * on a single position, as in a squeeze and excitation.
- */
+/* True if this convolution had a norm after it: not at the end of the net, nor
+ * on a single position, as in squeeze and excitation. */
 static bool had_norm(const struct onnx *x, const struct graph_shape *shape) {
   int64_t positions = 1;
   for (int i = 0; i + 1 < shape->rank; i++)
@@ -83,7 +84,7 @@ struct graph_node *onnx_unfold_norm(struct onnx *x, struct graph_node *conv,
   conv->bias = BIAS_WITHOUT;
   onnx_extra(x, conv->index)->weights.count = 0; /* its bias is the norm's */
   onnx_add_weight(x, conv, "weight", onnx_constant(x, 1));
-  /* It adds the bias, and changes nothing else. */
+  /* This norm only adds the bias. */
   onnx_put_eps(x, bn, (double)1e-5F);
   onnx_add_weight(x, bn, "weight", even(x, channels, 1));
   onnx_add_weight(x, bn, "bias", onnx_constant(x, 2));

@@ -1,9 +1,9 @@
 /*
- * What a net does not need where all positions come at once: masks of padding,
- * positions by number, keys and values of earlier positions, and the
- * operators that only these depend on. In files with attention as one
- * operator; in others only keys and values whose number the file leaves open
- * are: there are none of them. So are numbers of samples that boxes are of.
+ * Inputs that a net does not need if all tokens are processed at once: masks of
+ * padding, positions, past keys and values, and the operators that only depend
+ * on them. They are dropped in files with attention as one operator. In other
+ * files, only past keys and values are dropped if their number is dynamic:
+ * there are none. So are sample numbers of boxes.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 static const struct aside {
   const char *type;
   unsigned inputs;
-  bool own; /* ONNX' own, and not ONNX Runtime's */
+  bool own; /* ONNX's own operator, not ONNX Runtime's */
 } asides[] = {
     {"Attention", 1U << 3 | 1U << 4 | 1U << 6, false},
     {"MultiHeadAttention", 1U << 4 | 1U << 6 | 1U << 7 | 1U << 8 | 1U << 9,
@@ -38,7 +38,7 @@ static bool is_aside(const struct aside *aside, size_t input) {
   return aside && input < 32 && (aside->inputs >> input & 1U);
 }
 
-/* Names that a comment tells: the first, and how many there are. */
+/* Names for a note: the first, and the count. */
 struct onnx_names {
   const char *first;
   size_t count;
@@ -59,7 +59,7 @@ static void say(struct onnx *x, const struct onnx_names *names,
                onnx_shown(x, names->first), names->count - 1, why);
 }
 
-/* The sizes of an input; NULL: not a tensor, or without. */
+/* The sizes of an input; NULL if it has none or is no tensor. */
 static const Onnx__TensorShapeProto *
 shape_of(const Onnx__ValueInfoProto *info) {
   const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info);
@@ -67,8 +67,8 @@ shape_of(const Onnx__ValueInfoProto *info) {
   return known ? type->shape : NULL;
 }
 
-/* The size of an axis; 0, and its name if it has one: the file leaves it open
- * and --dim does, too. */
+/* The size of an axis. 0, and its name if it has one, if neither the file nor
+ * --dim gives it. */
 static int64_t size_of(const struct onnx *x,
                        const Onnx__TensorShapeProto__Dimension *dim,
                        const char **name) {
@@ -82,7 +82,7 @@ static int64_t size_of(const struct onnx *x,
   return entry ? entry->number : 0;
 }
 
-/* No earlier positions: a constant without values. */
+/* Past keys or values: an empty constant. */
 static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
                        struct onnx_value *value) {
   const Onnx__TensorShapeProto *shape = shape_of(info);
@@ -96,7 +96,7 @@ static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
     bool past = name && strstr(name, "past");
     empty = empty || past;
     if (!past && dims[i] <= 0)
-      dims[i] = 1; /* a batch */
+      dims[i] = 1; /* the batch */
   }
   if (!empty)
     return false;
@@ -106,7 +106,7 @@ static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
   return true;
 }
 
-/* Where nothing came before, a mask is as long as what comes in. */
+/* Without a past, a mask is as long as the input. */
 static void find_length(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   const char *open = NULL, *name;
@@ -126,7 +126,7 @@ static void find_length(struct onnx *x) {
     map_add(x->arena, &x->sizes, slice_of(open))->number = length;
 }
 
-/* Keys and values before the first position, of which there are none. */
+/* Makes past keys and values empty. */
 static bool find_past(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   struct onnx_names past = {0}, present = {0};
@@ -154,7 +154,7 @@ static bool find_past(struct onnx *x) {
   return true;
 }
 
-/* Outputs that attention keeps for later positions. */
+/* Drops outputs of keys and values for a KV cache. */
 static void drop_present(struct onnx *x) {
   struct onnx_names names = {0};
   for (size_t i = 0; i < x->ops.count; i++) {
@@ -174,7 +174,7 @@ static void drop_present(struct onnx *x) {
   say(x, &names, "nothing is kept for later positions.");
 }
 
-/* From the outputs on to what they depend on. */
+/* Marks what the outputs depend on. */
 static void mark_needed(struct onnx *x, bool *needed) {
   for (size_t i = 0; i < x->values.count; i++)
     needed[i] = x->values.at[i].output;

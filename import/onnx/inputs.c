@@ -1,12 +1,12 @@
-/* Inputs: what flows in, what is a parameter, and how axes lie. */
+/* Inputs of the net, parameters without values, and the order of axes. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "import/onnx/reader.h"
 
-enum { MOST_LOOKUPS = 1 << 28 }; /* of inputs among operators */
+enum { MOST_LOOKUPS = 1 << 28 }; /* over all operators */
 
-/* Operators' inputs that are weights, and not what flows through a net. */
+/* Inputs of operators that are weights rather than tensors of the net. */
 static const struct onnx_place {
   const char *type;
   unsigned from, to;
@@ -35,7 +35,7 @@ bool onnx_is_weight_name(const char *name) {
   return false;
 }
 
-/* --parameter */
+/* True if --parameter names it. */
 static bool is_named(const struct onnx *x, const char *name) {
   for (size_t i = 0; i < x->options->parameter_count; i++)
     if (strcmp(x->options->parameters[i], name) == 0)
@@ -43,7 +43,7 @@ static bool is_named(const struct onnx *x, const char *name) {
   return false;
 }
 
-/* Every name of --parameter is that of an input. */
+/* Fails if a name of --parameter is not an input. */
 static bool names_inputs(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   for (size_t i = 0; i < x->options->parameter_count; i++) {
@@ -58,7 +58,7 @@ static bool names_inputs(struct onnx *x) {
   return true;
 }
 
-/* An input whose values are a parameter's: exported without them. */
+/* True for an input that is a parameter, exported without its values. */
 static bool is_parameter(struct onnx *x, int index,
                          const Onnx__ValueInfoProto *info) {
   const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info);
@@ -87,10 +87,11 @@ static bool is_of_reals(const Onnx__ValueInfoProto *info) {
 }
 
 /*
- * PyTorch's `export_params=False` lists inputs first, then parameters, a
- * module's own before those of its modules. So what is listed after a weight
- * is a parameter, whatever its name; of what is before the first, nothing is
- * known. Where the first weight is listed; n_input: nowhere.
+ * The index of the first input that is a weight; n_input if there is none.
+ * PyTorch's `export_params=False` lists inputs first, then parameters, those of
+ * a module before those of its children. So inputs after a weight are
+ * parameters, whatever their names; those before the first weight may be
+ * either.
  */
 static size_t first_parameter(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
@@ -117,7 +118,7 @@ static void note_suspect(struct onnx *x, size_t index, size_t first) {
 
 enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
 
-/* Whether an operator wants its channels after the batch. */
+/* The order of channels that an operator needs. */
 static enum taste taste_of(const struct onnx_op *op, size_t input) {
   static const char *const first[] = {"Conv",
                                       "ConvTranspose",
@@ -146,7 +147,7 @@ static enum taste taste_of(const struct onnx_op *op, size_t input) {
   return TASTE_NONE;
 }
 
-/* What the first operator that cares wants of a value. */
+/* The order that the first operator with a preference needs. */
 static enum taste taste_for(struct onnx *x, int index) {
   enum { MOST_LOOKS = 64 };
   int follow[MOST_LOOKS], count = 0;
@@ -169,7 +170,8 @@ static enum taste taste_for(struct onnx *x, int index) {
   return TASTE_NONE;
 }
 
-/* Whole numbers that nothing but sums and the like reads are values. */
+/* True for integers that are only read by sums and the like: they are values,
+ * not indices. */
 static bool is_reckoned(const struct onnx *x, int input) {
   static const char *const types[] = {"Add", "Sub",   "Mul",   "Max",
                                       "Min", "Trilu", "CumSum"};
@@ -218,7 +220,7 @@ static const char *element_word(struct onnx *x, int type, int index,
   }
 }
 
-/* Sizes of the command line are in netc's order, without the batch. */
+/* The command line's size, in netc's order, without the batch. */
 static const struct import_input *given_size(const struct onnx *x,
                                              const char *name) {
   for (size_t i = 0; i < x->options->input_count; i++)
@@ -283,10 +285,8 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
   return true;
 }
 
-/*
- * Values that boxes of a map come from, and the samples that they are of:
- * where they come in as tables, their first axis is not a batch.
- */
+/* Marks values from which boxes of a map and their sample numbers are computed.
+ * The first axis of such an input is not a batch. */
 static const bool *find_boxes(const struct onnx *x) {
   bool *boxes = arena_alloc(x->arena, x->values.count + 1, sizeof *boxes);
   for (size_t i = x->ops.count; i-- > 0;) {
@@ -325,7 +325,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
   bool first =
       rank >= 3 && (taste == TASTE_FIRST ||
                     (taste == TASTE_NONE && rank >= 4 && x->batch_axis == 0));
-  /* One picture without a batch gets that in front. */
+  /* An image without a batch axis gets one in front. */
   int channels = x->batch_axis < 0 && rank == 3 ? 0 : 1;
   for (int i = 0; i < rank; i++)
     if (i != x->batch_axis && !(first && i == channels))
@@ -359,7 +359,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
   return true;
 }
 
-/* Parameters without values. */
+/* Adds a parameter without values. */
 static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
                           struct onnx_value *value) {
   int64_t dims[MOST_AXES + 1];
@@ -378,9 +378,9 @@ static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
 }
 
 /*
- * Inputs that say which positions there are, and where: transformers' names.
- * All of them are there, one after the other, so that masks of padding and
- * tables of positions are constants.
+ * Gives inputs for positions and masks, by transformers' names, constant
+ * values: all tokens are there, in order. Masks of padding and tables of
+ * positions are constants then.
  */
 static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
                           struct onnx_value *value, bool *done) {
@@ -427,11 +427,11 @@ bool onnx_read_inputs(struct onnx *x) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
     if (!entry || x->values.at[entry->number - 1].idle)
-      continue; /* nobody reads it */
+      continue; /* unused */
     int index = (int)entry->number - 1;
     struct onnx_value *value = &x->values.at[index];
     if (value->made && value->constant)
-      continue; /* an initializer gives it */
+      continue; /* it is an initializer */
     if (value->made)
       return onnx_fail(x, "two inputs are called `%s`",
                        onnx_shown(x, info->name));

@@ -1,12 +1,10 @@
-/*
- * The source that netc wrote a model from, which the file keeps, if nothing
- * has changed the model since.
- */
+/* Takes the source from a model that netc wrote, unless the model was changed
+ * since. */
 #include "export/seal.h"
 #include "import/onnx/reader.h"
 #include "import/recognise.h"
 
-/* An entry of the metadata; "" if there is none. */
+/* An entry of the metadata; "" if it is missing. */
 static struct slice entry_of(const Onnx__ModelProto *model, const char *key) {
   for (size_t i = 0; i < model->n_metadata_props; i++) {
     const Onnx__StringStringEntryProto *entry = model->metadata_props[i];
@@ -16,13 +14,13 @@ static struct slice entry_of(const Onnx__ModelProto *model, const char *key) {
   return slice_of("");
 }
 
-/* What was asked for is said of the graph alone. */
+/* True for options that apply to the graph only. */
 static bool asks_graph(const struct import_options *o) {
   return o->no_source || o->flat || o->assume_bn || o->input_count > 0 ||
          o->size_count > 0 || o->parameter_count > 0;
 }
 
-/* Weights by the names of the net, which are the file's. */
+/* Takes the weights; the file has the net's names. */
 static bool take_weights(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   for (size_t i = 0; i < g->n_initializer; i++) {

@@ -1,15 +1,15 @@
 /*
- * Operators that netc has no equivalent of. They are named all at once; with
- * --allow-unknown they are left out with what follows from them, and the
- * layers that they read are outputs: a detector up to its heads, without the
- * selection of its boxes.
+ * Operators without an equivalent in netc are reported all at once. With
+ * --allow-unknown they are left out with all that depends on them, and their
+ * inputs become outputs of the net: a detector up to its heads, without the
+ * selection of boxes.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "import/onnx/fold.h"
 
-/* How many of its type there are; the first of them is kept, and why. */
+/* Counts operators of a type; keeps the first one, and the reason. */
 static void count_absence(struct onnx *x, const struct onnx_op *op,
                           const char *why) {
   for (size_t i = 0; i < x->absences.count; i++)
@@ -46,7 +46,7 @@ bool onnx_refuse_unknown(struct onnx *x) {
                     "from them");
 }
 
-/* A tensor of the file that training changes. */
+/* Notes a tensor of the file that training changes. */
 static void note_parameter(struct onnx *x, struct constant *c) {
   if (!c->trained || c->buffer || c->left || !constant_is_real(c))
     return;
@@ -74,7 +74,7 @@ bool onnx_leave_out(struct onnx *x, bool unknown) {
 bool onnx_leave_failed(struct onnx *x) {
   struct graph_error *error = &x->graph->error;
   if (!x->lenient || x->at->depth > 0)
-    return false; /* a part's failure is that of the whole */
+    return false; /* the whole operator fails with its part */
   count_absence(x, x->at,
                 graph_text(x->graph, "%.*s", SLICE_ARG(error->message)));
   *error = (struct graph_error){0};
@@ -82,13 +82,13 @@ bool onnx_leave_failed(struct onnx *x) {
   return onnx_leave_out(x, false);
 }
 
-/* What only picks or moves values: the heads are before it. */
+/* Layers that only select or move values: the head is before them. */
 static bool is_move(enum layer_word word) {
   return word == WORD_SLICE || word == WORD_RESHAPE || word == WORD_PERMUTE ||
          word == WORD_FLATTEN;
 }
 
-/* Whether values of an input lead to a node; they are in order. */
+/* Marks nodes that depend on an input; nodes are sorted. */
 static const bool *find_fed(struct onnx *x) {
   size_t count = x->graph->nodes.count;
   bool *fed = arena_alloc(x->arena, count + 1, sizeof *fed);
@@ -101,7 +101,7 @@ static const bool *find_fed(struct onnx *x) {
   return fed;
 }
 
-/* Whether an output of the file is among what is left out. */
+/* True if an output of the file is left out. */
 static bool is_cut(const struct onnx *x) {
   for (size_t i = 0; i < x->values.count; i++)
     if (x->values.at[i].output && x->values.at[i].absent)

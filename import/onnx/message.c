@@ -1,4 +1,4 @@
-/* What messages say of an operator. */
+/* Operators as messages show them. */
 #include "base/shown.h"
 #include "import/onnx/reader.h"
 

@@ -1,4 +1,5 @@
-/* Nodes of the graph: layers, joins, weights, and what is known of them. */
+/* Nodes of the graph: layers, joins, weights, and what the reader knows of
+ * them. */
 #include <math.h>
 #include <string.h>
 

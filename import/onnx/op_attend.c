@@ -1,4 +1,4 @@
-/* Attention that was found becomes a layer, with the weights of its parts. */
+/* Turns attention that was found into a layer with its parts' weights. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ static void option(struct onnx *x, struct graph_node *node, const char *text) {
   graph_flag(x->graph, node, text);
 }
 
-/* Which of the four projections have biases: "" for all. */
+/* The projections with biases; "" for all four. */
 static const char *bias_text(struct onnx *x, const struct onnx_attention *a) {
   const int nodes[4] = {a->part[PART_Q].node, a->part[PART_K].node,
                         a->part[PART_V].node, a->out};
@@ -21,13 +21,13 @@ static const char *bias_text(struct onnx *x, const struct onnx_attention *a) {
 
 /* Weights. */
 
-/* Rows of a matrix, or values of a bias, in the order of the layer. */
+/* Rows of a matrix, or values of a bias, in the layer's order. */
 struct onnx_rows {
   int64_t *at;
   int64_t count;
 };
 
-/* Neighbours that rope rotates together become halves. */
+/* Moves neighbours that rope rotates together to two halves. */
 static int64_t feature_of(const struct rope *rope, int64_t i) {
   if (!rope->neighbours || i >= 2 * rope->half)
     return i;
@@ -69,7 +69,7 @@ static const struct constant *picked(struct onnx *x, const struct constant *c,
   return result;
 }
 
-/* Weight and bias of one projection, or of all three. */
+/* Takes weight and bias of one projection, or of all three. */
 static void take_rows(struct onnx *x, struct graph_node *node, int from,
                       const struct onnx_rows *rows, double factor,
                       const char *weight, const char *bias) {
@@ -135,7 +135,7 @@ static void take_weights(struct onnx *x, const struct onnx_attention *a,
 
 /* Arguments. */
 
-/* What is done to queries and keys. */
+/* Writes the norms and rotations of queries and keys. */
 static void put_ways(struct onnx *x, const struct onnx_attention *a,
                      struct graph_node *node) {
   const struct onnx_trace *q = &a->part[PART_Q].trace;
@@ -175,8 +175,8 @@ static void put_projections(struct onnx *x, const struct onnx_attention *a,
     option(x, node, "packed");
 }
 
-/* Positions, or groups of them, as one axis: the product, which is of no more
- * use, becomes it. */
+/* Makes positions, or groups of them, one axis. The product's node, which has
+ * no other use, becomes the reshape. */
 static int flattened(struct onnx *x, const struct onnx_attention *a, int from,
                      struct graph_shape shape) {
   const struct graph_shape *in = &graph_at(x->graph, from)->shape;
@@ -192,7 +192,8 @@ static int flattened(struct onnx *x, const struct onnx_attention *a, int from,
   return node->index;
 }
 
-/* A grid of windows whose edges are masked is what the layer gives, too. */
+/* For windows with masked edges, gives the layer's output the shape of the
+ * grid. */
 static int of_grid(struct onnx *x, const struct onnx_attention *a, int from) {
   struct graph_node *node = graph_at(x->graph, a->out);
   int64_t channels = node->shape.size[node->shape.rank - 1];

@@ -1,7 +1,7 @@
 /*
- * Attention, which files write as products, a softmax and many moves. Where
- * the heads lie in what the projections give says whether it is one: queries,
- * keys and values are traced back through the moves.
+ * Attention, which files write as products, a softmax and many moves. Queries,
+ * keys and values are traced back through the moves. It is attention if the
+ * heads have a regular layout in the outputs of projections.
  */
 #include "import/onnx/op_attention.h"
 
@@ -23,7 +23,7 @@ static int64_t last_size(struct onnx *x, int node) {
 
 /* Heads. */
 
-/* All axes but the last two as one; those of one place do not count. */
+/* Merges all axes but the last two; drops axes of size 1. */
 static struct onnx_layout matrices(const struct onnx_layout *at) {
   struct onnx_layout result = *at;
   if (result.rank > 3)
@@ -31,17 +31,15 @@ static struct onnx_layout matrices(const struct onnx_layout *at) {
   return layout_without_ones(&result);
 }
 
-/* Axes of heads: how many, how far apart, and how often each is repeated. */
+/* Layout of heads: number, distance, repetitions of each. */
 struct lying {
   int64_t count, step, repeats;
   bool crossed; /* features before positions */
-  bool flat;    /* positions are all axes but the last, of rows and columns */
+  bool flat;    /* all axes but the last are positions: rows and columns */
 };
 
-/*
- * Whether a trace is heads of a projection, ..LxW: .., heads, L, dim, or
- * .., heads, dim, L.
- */
+/* True if a trace shows heads of a projection ..LxW: .., heads, L, dim, or ..,
+ * heads, dim, L. */
 static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
                      const struct lying *lying) {
   const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
@@ -75,7 +73,7 @@ static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
   return layout_equal(&expected, &got);
 }
 
-/* Finds where they lie: `count` heads, of which each serves `repeats`. */
+/* Finds the layout of `count` heads, each for `repeats` heads of queries. */
 static bool find_heads(struct onnx *x, struct onnx_heads *h, int64_t dim,
                        int64_t count, int64_t repeats, bool crossed,
                        bool flat) {
@@ -99,9 +97,9 @@ static bool find_heads(struct onnx *x, struct onnx_heads *h, int64_t dim,
   return false;
 }
 
-/* Masks: 0 where a query sees a key, next to minus infinity elsewhere. */
+/* Masks: 0 if a query attends to a key, else near minus infinity. */
 
-/* Of n positions, how many behind and ahead each sees. */
+/* The numbers of positions behind and ahead that each of n attends to. */
 static struct onnx_mask mask_of(const struct constant *c, int64_t n) {
   struct onnx_mask m = {.of = c, .behind = -1, .ahead = -1};
   for (int64_t i = 0; i < c->count; i++) {
@@ -132,7 +130,7 @@ static bool same_values(const struct constant *a, const struct constant *b) {
           memcmp(a->real, b->real, (size_t)a->count * sizeof *a->real) == 0);
 }
 
-/* The same, but that equal masks of many positions are looked at once. */
+/* Caches this: equal masks of many positions are examined once. */
 static struct onnx_mask known_mask(struct onnx *x, const struct constant *c,
                                    int64_t n) {
   enum { LARGE = 1 << 16 };
@@ -145,7 +143,7 @@ static struct onnx_mask known_mask(struct onnx *x, const struct constant *c,
   return m;
 }
 
-/* Positions behind and ahead that each sees; false: another mask. */
+/* The numbers of positions behind and ahead; false for other masks. */
 static bool find_band(struct onnx *x, struct constant *c,
                       const struct onnx_attention *a, int64_t *behind,
                       int64_t *ahead) {
@@ -171,7 +169,7 @@ static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
   bool all = behind == a->queries - 1;
   if (ahead == a->queries - 1 && all)
     return true;
-  if (ahead > 0) { /* as far as back: a window that looks both ways */
+  if (ahead > 0) { /* ahead as far as behind: a window in both directions */
     a->window = 2 * behind;
     return ahead == behind;
   }
@@ -180,10 +178,8 @@ static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
   return true;
 }
 
-/*
- * A bias by relative position: a row of a table for each distance, with the
- * heads in front.
- */
+/* A bias by relative position: a row of a table for each distance, heads
+ * first. */
 static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   const struct graph_node *n = graph_at(x->graph, node);
   struct onnx_trace t = trace_of(x, node, false);
@@ -205,7 +201,7 @@ static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   return true;
 }
 
-/* The same, as an exporter leaves it that picks the rows itself. */
+/* The same bias if the exporter has selected the rows. */
 static bool take_picked(struct onnx *x, struct onnx_attention *a, int weight) {
   const struct graph_shape *shape = &graph_at(x->graph, weight)->shape;
   if (a->table || a->queries != a->keys || shape->rank < 3 ||
@@ -219,7 +215,7 @@ static bool take_picked(struct onnx *x, struct onnx_attention *a, int weight) {
 
 /* Scores. */
 
-/* Whether it is spread over scores of one sequence: heads, queries, keys. */
+/* True if a mask broadcasts over heads, queries and keys of one sequence. */
 static bool is_over(const struct graph_shape *mask,
                     const struct graph_shape *scores, int64_t heads) {
   for (int i = 1; i <= mask->rank; i++) {
@@ -231,7 +227,7 @@ static bool is_over(const struct graph_shape *mask,
   return scores->rank >= 3 && scores->size[scores->rank - 3] == heads;
 }
 
-/* Another tensor: the scores are what is as large as the sum. */
+/* Takes a tensor added to the scores, which have the shape of the sum. */
 static int take_added(struct onnx *x, struct onnx_attention *a,
                       const struct graph_node *sum) {
   for (size_t i = 2; i-- > 0 && a->mask < 0;) {
@@ -248,7 +244,8 @@ static int take_added(struct onnx *x, struct onnx_attention *a,
   return -1;
 }
 
-/* What of a sum are the scores; -1: what is added to them has no word. */
+/* The operand of a sum with the scores; -1 if `attention` lacks the other
+ * term. */
 static int add_to_scores(struct onnx *x, struct onnx_attention *a,
                          const struct graph_node *sum, double number) {
   int first = sum->inputs.at[0], second = sum->inputs.at[1];
@@ -265,7 +262,7 @@ static int add_to_scores(struct onnx *x, struct onnx_attention *a,
   return whole ? take_added(x, a, sum) : -1;
 }
 
-/* From the softmax back to the product of queries and keys. */
+/* Traces the softmax back to the product of queries and keys. */
 static int find_scores(struct onnx *x, struct onnx_attention *a, int node,
                        double *number) {
   for (;;) {
@@ -301,7 +298,7 @@ static bool near(double a, double b) {
   return fabs(a - b) <= 1e-4 * fabs(b);
 }
 
-/* Norms and rotations of queries and keys are alike; values have none. */
+/* Queries and keys have the same norms and rotations; values have none. */
 static bool same_ways(struct onnx *x, const struct onnx_attention *a) {
   const struct onnx_trace *q = &a->part[PART_Q].trace,
                           *k = &a->part[PART_K].trace;
@@ -318,7 +315,7 @@ static bool same_ways(struct onnx *x, const struct onnx_attention *a) {
          graph_at(x->graph, q->norm)->word == graph_at(x->graph, k->norm)->word;
 }
 
-/* All three of one matrix, or one each. */
+/* All three come from one matrix, or each has its own. */
 static bool find_sides(struct onnx *x, struct onnx_attention *a, int scores) {
   struct onnx_heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
   struct onnx_heads *v = &a->part[PART_V];
@@ -342,7 +339,7 @@ static bool find_sides(struct onnx *x, struct onnx_attention *a, int scores) {
   return false;
 }
 
-/* What scores are multiplied with: 1 / sqrt(dim), nothing, or another. */
+/* The factor of the scores: 1 / sqrt(dim), 1, or another. */
 static bool find_scale(struct onnx_attention *a, double number) {
   double usual = 1 / sqrt((double)a->dim);
   if (!(number > 0))
@@ -351,7 +348,7 @@ static bool find_scale(struct onnx_attention *a, double number) {
   a->unscaled = near(number, 1) && !near(number, usual);
   if (a->unscaled || near(number, usual))
     return true;
-  a->factor = number / usual; /* a part of the queries' weights */
+  a->factor = number / usual; /* goes into the queries' weights */
   a->packed = a->packed && a->part[PART_Q].trace.norm >= 0;
   return true;
 }
@@ -383,7 +380,7 @@ static bool read_sides(struct onnx *x, struct onnx_attention *a) {
   return find_sides(x, a, at) && same_ways(x, a) && find_scale(a, number);
 }
 
-/* Whether the heads of the product stand side by side in what `out` reads. */
+/* True if `out` reads the heads of the product side by side. */
 static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
   struct onnx_trace t =
       trace_of(x, graph_at(x->graph, a->out)->inputs.at[0], false);
@@ -415,7 +412,7 @@ static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
   return layout_equal(&expected, &got);
 }
 
-/* Keys have a place beside each query's, and each has a value. */
+/* True if queries, keys and values have matching positions. */
 static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
   const struct onnx_heads *q = &a->part[PART_Q], *k = &a->part[PART_K];
   int to = graph_at(x->graph, k->node)->inputs.at[0];
@@ -441,9 +438,9 @@ static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
 }
 
 /*
- * Whether something else reads what a projection gives, such as an output
- * with the keys: then it has to stay. `last` are the last readers of nodes,
- * `mark` a number for each node, not yet that of the layer.
+ * True if something else reads a projection's output, such as an output of the
+ * net with the keys: then it has to stay. `last` has the last reader of each
+ * node; `mark` has a number for each node, below that of the layer.
  */
 static bool is_tapped(struct onnx *x, const struct onnx_attention *a,
                       const int *last, int *mark) {

@@ -1,4 +1,4 @@
-/* Concat and Pad: tensors beside tensors, and borders. */
+/* Concat and Pad. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const struct onnx_view *any_view(struct onnx *x) {
   return NULL;
 }
 
-/* An operand with its axes in that order; constants become weights. */
+/* An operand with its axes in this order; a constant becomes a weight. */
 static int in_order(struct onnx *x, size_t index,
                     const struct onnx_axes *axes) {
   struct onnx_view result;
@@ -43,7 +43,7 @@ static bool same_rank(struct onnx *x, int rank) {
   return true;
 }
 
-/* Two parts of an axis whose order is changed: the map moves in a circle. */
+/* Two parts of an axis in exchanged order are a roll of the map. */
 static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
   if (count != 2)
     return -1;
@@ -63,7 +63,7 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
     return -1;
   if (-shift > in->shape.size[axis] / 2)
     shift += in->shape.size[axis];
-  if (in->word == WORD_ROLL) { /* of another axis: both at once */
+  if (in->word == WORD_ROLL) { /* of another axis: one roll for both */
     for (int i = 0; i < axes; i++)
       shifts[i] = onnx_extra(x, node)->shifts[i];
     if (shifts[axis] == 0)
@@ -86,10 +86,8 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
   return roll->index;
 }
 
-/*
- * DenseNets join all maps anew for each layer: where an earlier join has the
- * first ones, that one stands for them.
- */
+/* DenseNet joins all earlier maps again for each layer. An earlier join
+ * replaces its operands. */
 static void shorten(struct onnx *x, int **operands, size_t *count, int axis) {
   enum { FAR = 2000 };
   size_t end = x->graph->nodes.count, far = end > FAR ? end - FAR : 0;
@@ -115,14 +113,14 @@ static void shorten(struct onnx *x, int **operands, size_t *count, int axis) {
   }
 }
 
-/* Keys of no earlier positions, as constants are. */
+/* True for an empty constant, as of past keys. */
 static bool is_empty(struct onnx *x, size_t index) {
   const struct constant *c =
       onnx_has(x, index) ? onnx_constant(x, index) : NULL;
   return c && c->count == 0;
 }
 
-/* The only operand that has values; NULL: there are more. */
+/* The only operand that is not empty; NULL if there are more. */
 static const struct onnx_view *only_one(struct onnx *x) {
   const struct onnx_view *only = NULL;
   for (size_t i = 0; i < x->at->in_count; i++) {
@@ -135,7 +133,7 @@ static const struct onnx_view *only_one(struct onnx *x) {
   return only;
 }
 
-/* A node with the axes of an operand, but that one has all of them. */
+/* Gives a node with an operand's axes, with `axis` as in the whole map. */
 static bool give_rolled(struct onnx *x, int node, const struct onnx_view *first,
                         int axis, const struct onnx_axes *axes) {
   int64_t dims[MOST_AXES];
@@ -207,7 +205,7 @@ bool op_concat(struct onnx *x) {
 
 /* Borders. */
 
-/* What a convolution has to know of them. */
+/* Notes a border of zeros, which a convolution can take as its padding. */
 static void keep_borders(struct onnx *x, const struct graph_node *node,
                          const int64_t *before, const int64_t *after,
                          bool zeros) {
@@ -232,7 +230,7 @@ static bool is_border(struct onnx *x, int64_t size) {
          onnx_fail(x, "netc has no equivalent of negative borders");
 }
 
-/* The word of netc for `mode`; NULL: it fills in zeros. */
+/* netc's word for `mode`; NULL for zeros. */
 static bool read_mode(struct onnx *x, const char **word) {
   struct constant *value = onnx_constant(x, 2);
   bool reflect = onnx_is(x, "mode", "reflect", false);
@@ -251,7 +249,7 @@ static bool read_mode(struct onnx *x, const char **word) {
   return true;
 }
 
-/* Borders by axis of the node, and the sizes with them, by the file's axis. */
+/* Borders by axis of the node, and the padded sizes by axis of the file. */
 struct borders {
   int64_t before[LIMIT_RANK], after[LIMIT_RANK], dims[MOST_AXES];
 };
@@ -302,7 +300,7 @@ static struct graph_node *pad_node(struct onnx *x, int in,
   return node;
 }
 
-/* `pads` of the axes that the operator names, as those of all. */
+/* Expands `pads` of the named axes to all axes. */
 static int spread_pads(struct onnx *x, int rank, int64_t *pads, int count) {
   int64_t axes[MOST_AXES], all[MOST_AXES * 2] = {0};
   int named = onnx_numbers(x, 3, "axes", axes, MOST_AXES);

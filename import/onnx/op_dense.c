@@ -1,10 +1,10 @@
-/* Products: with a constant a dense layer, else matmul. */
+/* Products: a dense layer if one factor is constant, else matmul. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "import/onnx/reader.h"
 
-/* The matrix I x O as O x I, which files of weights have. */
+/* The matrix I x O as O x I, the order in files of weights. */
 static struct constant *transposed(struct onnx *x, struct constant *c) {
   struct onnx_layout dense = layout_dense(2, c->dims);
   static const int order[2] = {1, 0};
@@ -29,7 +29,7 @@ static struct constant *scaled(struct onnx *x, struct constant *c,
   return result;
 }
 
-/* Whether `view` is a map flattened as the file's order is: C, H, W. */
+/* True if `view` is a map flattened in the file's order: C, H, W. */
 static bool is_flat_map(struct onnx *x, const struct onnx_view *view) {
   const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
   int64_t strides[LAYOUT_RANK], sizes[LAYOUT_RANK], space = 1;
@@ -72,10 +72,8 @@ static struct graph_node *dense(struct onnx *x, enum layer_word word, int in,
   return node;
 }
 
-/*
- * Axes that were parted and moved, as windows are, become axes of the layer:
- * what follows works on windows.
- */
+/* Makes axes that were split and moved, as windows are, axes of the node: later
+ * layers work on windows. */
 static bool in_file_order(struct onnx *x, const struct onnx_view *view,
                           struct onnx_view *result) {
   struct onnx_axes axes;
@@ -128,7 +126,7 @@ static bool linear(struct onnx *x, const struct onnx_view *view,
 
 /* Matrices of the inputs. */
 
-/* A matrix with its last axes as netc's, or both the other way round. */
+/* A matrix with its last axes in netc's order, or both swapped. */
 static int matrix(struct onnx *x, const struct onnx_view *view, int rank,
                   const struct onnx_axes *kept, bool crossed) {
   struct onnx_view whole = *view, result;
@@ -198,7 +196,7 @@ static bool product(struct onnx *x, const struct onnx_view *a,
   return onnx_give_fresh(x, node->index, rank, dims, &axes);
 }
 
-/* A constant times a view: the rows of what comes are mixed. */
+/* A constant on the left mixes the rows of the other factor. */
 static bool from_left(struct onnx *x, struct constant *c,
                       const struct onnx_view *view) {
   struct onnx_view turned_view = *view, result;

@@ -1,14 +1,12 @@
-/*
- * Rows of a table picked by how far two positions are apart, as T5's biases
- * and the relative positions of SAM are: distances, and an embedding.
- */
+/* Rows of a table that the distance of two positions selects, as in T5's biases
+ * and SAM's relative positions: `distances` and an embedding. */
 #include <math.h>
 #include <string.h>
 
 #include "import/onnx/reader.h"
 #include "runtime/distance.h"
 
-/* What `distances` has to be told. */
+/* Arguments of `distances`. */
 struct ruler {
   int32_t args[DISTANCE_NUMBERS];
 };
@@ -30,7 +28,7 @@ static bool measures(const struct ruler *ruler, const struct constant *places,
   return true;
 }
 
-/* Sizes of a window of n positions that the table is for. */
+/* Finds the sizes of a window of n positions with as many distances as rows. */
 static bool has_window(struct ruler *ruler, const struct constant *places,
                        int64_t rows) {
   int32_t *window = ruler->args + DISTANCE_WINDOW;
@@ -49,7 +47,7 @@ static bool has_window(struct ruler *ruler, const struct constant *places,
   return false;
 }
 
-/* The distance from which on all share a bucket; 128 is T5's. */
+/* Finds the distance from which on all share a bucket; T5's is 128. */
 static bool has_buckets(struct ruler *ruler, const struct constant *places,
                         int64_t rows) {
   static const int32_t most[] = {128, 64, 256, 512, 20, 32};
@@ -119,8 +117,8 @@ bool onnx_read_by_distance(struct onnx *x, struct constant *table,
   return onnx_give(x, 0, &view);
 }
 
-/* Rows of heads from heads x n x n values, of which those of equal distances
- * have to be equal. */
+/* Computes rows of heads from heads x n x n values; false if values of the same
+ * distance differ. */
 static bool fill_table(const struct constant *bias, const int32_t *args,
                        int64_t n, struct constant *table, float *rows) {
   int64_t heads = table->dims[1], known = 0;
@@ -139,7 +137,8 @@ static bool fill_table(const struct constant *bias, const int32_t *args,
   return known == table->count;
 }
 
-/* On how far apart positions are of all n: no window, but T5's buckets. */
+/* True if a value depends on the distance alone: no window, but T5's
+ * buckets. */
 static bool depends_alone(const struct constant *c, int64_t n) {
   for (int64_t i = 0; i < c->count; i++) {
     int64_t row = i / n % n, column = i % n;

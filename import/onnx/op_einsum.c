@@ -1,7 +1,5 @@
-/*
- * Einsum, of one tensor or of two: sums over the letters that the result does
- * not have, a product of matrices over those that both have.
- */
+/* Einsum of one tensor or two: sums over the letters that are not in the
+ * result, a matrix product over those in both tensors. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,12 +8,12 @@
 
 enum { MOST_LETTERS = 12 };
 
-/* The letters of a tensor, in the order of its axes. */
+/* One letter for each axis of a tensor. */
 struct einsum_term {
   char letters[MOST_LETTERS + 1];
 };
 
-/* Letters up to `,`, `->` or the end; false: it is not so simple. */
+/* Reads letters up to `,`, `->` or the end; false for unsupported forms. */
 static bool next_term(const char **at, struct einsum_term *term) {
   size_t count = 0;
   for (; **at && **at != ',' && **at != '-'; (*at)++) {
@@ -35,7 +33,7 @@ static int index_of(const struct einsum_term *term, char letter) {
   return at ? (int)(at - term->letters) : -1;
 }
 
-/* Without an arrow: the letters that stand once, by the alphabet. */
+/* The result without an arrow: letters that appear once, sorted. */
 static void usual_result(const struct einsum_term *terms, int count,
                          struct einsum_term *out) {
   size_t length = 0;
@@ -49,7 +47,7 @@ static void usual_result(const struct einsum_term *terms, int count,
   out->letters[length] = '\0';
 }
 
-/* The inputs' terms and the result's; false, and failed: not supported. */
+/* Reads the terms of the inputs and the result; false with an error. */
 static bool read_equation(struct onnx *x, struct einsum_term *terms,
                           struct einsum_term *out) {
   const Onnx__AttributeProto *a = onnx_attribute(x, "equation");
@@ -72,7 +70,7 @@ static bool read_equation(struct onnx *x, struct einsum_term *terms,
                                 "in each, are supported");
 }
 
-/* Sums over the letters that neither the other tensor nor the result has. */
+/* Sums over letters that are neither in the other tensor nor in the result. */
 static int sum_away(struct onnx *x, int value, struct einsum_term *term,
                     const struct einsum_term *other,
                     const struct einsum_term *out) {
@@ -97,7 +95,7 @@ static int sum_away(struct onnx *x, int value, struct einsum_term *term,
   return emit(x, node, ins, 1);
 }
 
-/* The axes in the order of `want`, all of which it has. */
+/* Transposes to the order of `want`, which has the same letters. */
 static int turn(struct onnx *x, int value, const struct einsum_term *term,
                 const char *want) {
   int64_t perm[MOST_LETTERS];
@@ -110,7 +108,7 @@ static int turn(struct onnx *x, int value, const struct einsum_term *term,
   return value < 0 || same ? value : emit_transpose(x, value, perm, rank);
 }
 
-/* Letters of `a` that `b` has (or not) and the result has (or not). */
+/* Letters of `a` that are (not) in `b` and (not) in the result. */
 static void pick(const struct einsum_term *a, const struct einsum_term *b,
                  bool in_b, const struct einsum_term *out, bool in_out,
                  char *to) {
@@ -120,7 +118,7 @@ static void pick(const struct einsum_term *a, const struct einsum_term *b,
   *to = '\0';
 }
 
-/* Letters of a group as one axis; the sizes after those of the batch. */
+/* Merges the letters of each group into one axis, after the batch's. */
 static int merged(struct onnx *x, int value, size_t batch, size_t first,
                   size_t second) {
   int64_t dims[MOST_AXES], sizes[MOST_AXES];

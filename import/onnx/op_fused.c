@@ -1,5 +1,5 @@
 /*
- * Operators of ONNX Runtime that are several of ONNX: norms with a sum before
+ * Operators of ONNX Runtime that fuse several of ONNX: norms with a sum before
  * them, activations with a bias, products and convolutions with more
  * (github.com/microsoft/onnxruntime, docs/ContribOperators.md).
  */
@@ -7,7 +7,7 @@
 
 #include "import/onnx/emit.h"
 
-/* A bias belongs to the projection that has none yet. */
+/* True if a value is a projection without a bias, which takes this one. */
 static bool wants_bias(struct onnx *x, int value) {
   const struct onnx_view *view = value < 0 ? NULL : x->values.at[value].view;
   return view && graph_at(x->graph, view->node)->word == WORD_LINEAR &&
@@ -40,12 +40,12 @@ bool op_skip_norm(struct onnx *x) {
          emit_give(x, 3, sum);
 }
 
-/* Rows of a table by whole numbers. */
+/* Selects rows of a table. */
 static int rows_of(struct onnx *x, int table, int ids) {
   return emit_two(x, "Gather", table, ids);
 }
 
-/* 0, 1, .. for positions that no input says. */
+/* Default positions: 0, 1, .. */
 static int places(struct onnx *x, int64_t count) {
   int64_t dims[2] = {1, count};
   struct constant *c = constant_new(x, TYPE_INT64, 2, dims);
@@ -108,7 +108,7 @@ bool op_quick_gelu(struct onnx *x) {
   return gate >= 0 && emit_give(x, 0, emit_two(x, "Mul", in, gate));
 }
 
-/* `activation` of another operator's result. */
+/* Applies `activation` to another operator's result. */
 static int activated(struct onnx *x, int value) {
   const Onnx__AttributeProto *a = onnx_attribute(x, "activation");
   const Onnx__AttributeProto *params = onnx_attribute(x, "activation_params");
@@ -135,7 +135,7 @@ static int activated(struct onnx *x, int value) {
   return emit(x, node, &value, 1);
 }
 
-/* A convolution or dense layer, what is added to it, an activation. */
+/* A convolution or dense layer, a term added to it, an activation. */
 bool op_fused(struct onnx *x) {
   bool conv = strcmp(x->at->type, "FusedConv") == 0;
   Onnx__NodeProto *node = emit_open(x, conv ? "Conv" : "Gemm");
@@ -147,7 +147,7 @@ bool op_fused(struct onnx *x) {
   return emit_give(x, 0, activated(x, value));
 }
 
-/* The last two axes the other way round. */
+/* Swaps the last two axes. */
 static int crossed(struct onnx *x, int value) {
   int64_t dims[MOST_AXES], perm[MOST_AXES];
   int rank = emit_dims(x, value, dims);

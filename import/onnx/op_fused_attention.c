@@ -1,23 +1,22 @@
 /*
  * Attention as one operator: ONNX Runtime's with and without projections, and
- * ONNX' own of opset 23. They are read as the products, masks and moves that
- * they stand for, and onnx_find_attention makes a layer of these with their
- * projections.
+ * ONNX's own of opset 23. Each is read as products, masks and moves;
+ * onnx_find_attention then makes a layer of these and their projections.
  */
 #include <math.h>
 #include <string.h>
 
 #include "import/onnx/emit.h"
 
-/* What all of them are made of. */
+/* Members that all of them have. */
 struct core {
   int q, k, v; /* values: B, L, heads x dim */
   int64_t heads, kv;
   double scale; /* 0: 1 / sqrt(dim) */
   double softcap;
   bool causal;
-  int64_t window; /* latest positions; 0: all */
-  int bias;       /* that scores get; -1: none */
+  int64_t window; /* latest tokens; 0: all */
+  int bias;       /* term of the scores; -1: none */
 };
 
 /* Rope. */
@@ -34,7 +33,7 @@ static int table_of(struct onnx *x, int cache, int64_t steps, bool pairs) {
   return emit_reshape(x, emit_slice(x, cache, 0, 0, steps), to, pairs ? 4 : 3);
 }
 
-/* B, L, heads, dim, of which the first features of heads are rotated. */
+/* Rotates the first features of each head of B, L, heads, dim. */
 static int rotated(struct onnx *x, int value, int cosines, int sines,
                    bool neighbours) {
   int64_t dims[MOST_AXES], cache[MOST_AXES];
@@ -70,7 +69,7 @@ static int rotated(struct onnx *x, int value, int cosines, int sines,
   return rest < 0 || value < 0 ? value : emit_concat(x, value, rest, 3);
 }
 
-/* B, L, heads x dim with its heads as an axis. */
+/* B, L, heads x dim, with the heads as an axis. */
 static int by_heads(struct onnx *x, int value, int64_t heads) {
   int64_t dims[MOST_AXES], to[4] = {0, 0, heads, 0};
   int rank = emit_dims(x, value, dims);
@@ -82,7 +81,7 @@ static int by_heads(struct onnx *x, int value, int64_t heads) {
   return emit_reshape(x, value, to, 4);
 }
 
-/* Heads side by side again. */
+/* Merges the heads into the features again. */
 static int without_heads(struct onnx *x, int value) {
   int64_t dims[MOST_AXES], to[3] = {0, 0, 0};
   if (emit_dims(x, value, dims) != 4)
@@ -118,7 +117,7 @@ bool op_rotary(struct onnx *x) {
 
 /* Scores. */
 
-/* Keys that a query does not see. */
+/* Hides keys that a query does not attend to. */
 static int hide(struct onnx *x, int scores, const struct core *c) {
   int64_t dims[MOST_AXES];
   int rank = emit_dims(x, scores, dims);
@@ -147,7 +146,7 @@ static int hide(struct onnx *x, int scores, const struct core *c) {
   return emit(x, emit_open(x, "Where"), ins, 3);
 }
 
-/* Heads that share keys have them repeated: B, kv, L, dim. */
+/* Repeats keys that heads share: B, kv, L, dim. */
 static int shared(struct onnx *x, int value, int64_t sharing, int64_t heads) {
   const int64_t where = 2, times[5] = {1, 1, sharing, 1, 1};
   int64_t dims[MOST_AXES];
@@ -180,7 +179,7 @@ static int weights_of(struct onnx *x, const struct core *c, int scores,
   return scores < 0 ? scores : emit(x, softmax, &scores, 1);
 }
 
-/* B, L, heads x dim of what all heads see. */
+/* Attention of all heads: B, L, heads x dim. */
 static int attend(struct onnx *x, const struct core *c) {
   static const int64_t front[4] = {0, 2, 1, 3};
   static const int64_t cross[4] = {0, 1, 3, 2};
@@ -216,7 +215,7 @@ static struct core core_of(struct onnx *x) {
                        .bias = -1};
 }
 
-/* Features of one tensor as queries, keys and values. */
+/* Splits the features of a tensor into queries, keys and values. */
 static bool parted(struct onnx *x, struct core *c, int value,
                    const int64_t widths[3]) {
   int *const to[3] = {&c->q, &c->k, &c->v};
@@ -228,7 +227,7 @@ static bool parted(struct onnx *x, struct core *c, int value,
   return true;
 }
 
-/* com.microsoft: with the matrix of queries, keys and values. */
+/* com.microsoft: includes the matrix of queries, keys and values. */
 static bool with_projections(struct onnx *x) {
   struct core c = core_of(x);
   int64_t dims[MOST_AXES], widths[3];
@@ -249,7 +248,7 @@ static bool with_projections(struct onnx *x) {
          emit_give(x, 0, attend(x, &c));
 }
 
-/* ONNX' own: three tensors, which may have their heads in front. */
+/* ONNX's own: three tensors, whose heads may be an axis in front. */
 static bool of_three(struct onnx *x) {
   static const int64_t swap[4] = {0, 2, 1, 3};
   struct core c = core_of(x);
@@ -288,7 +287,7 @@ bool op_attention(struct onnx *x) {
                                                         : of_three(x);
 }
 
-/* A part of the bias of queries, keys and values. */
+/* Adds one part of the bias of queries, keys and values. */
 static int biased(struct onnx *x, int value, int64_t *from) {
   int64_t dims[MOST_AXES];
   int bias = emit_input(x, 3);

@@ -1,7 +1,7 @@
 /*
- * If: the graph that a constant condition picks stands in the place of the
- * operator. It may read what the graphs around it make, and its own names
- * hide nothing of theirs.
+ * If with a constant condition: the chosen graph replaces the operator. The
+ * graph may read values of enclosing graphs, and its own names do not hide
+ * theirs.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 static void find_inside(struct onnx *x, const Onnx__GraphProto *g,
                         struct onnx_captured *inside);
 
-/* A name that a graph does not make itself. */
+/* Notes a name that a graph does not define itself. */
 static void capture(struct onnx *x, const struct map *own, const char *name,
                     struct onnx_captured *inside) {
   if (!*name || map_find(own, slice_of(name)) ||
@@ -48,7 +48,7 @@ void onnx_find_captured(struct onnx *x, const Onnx__NodeProto *proto,
       find_inside(x, proto->attribute[i]->g, inside);
 }
 
-/* What the graph gives is what the operator gives. */
+/* Gives an output of the graph as an output of the operator. */
 static bool give(struct onnx *x, size_t out, const struct onnx_value *value) {
   if (value->absent) {
     x->values.at[x->at->outs[out]].absent = true;

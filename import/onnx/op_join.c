@@ -1,7 +1,5 @@
-/*
- * Add, Mul and their like: of two tensors, of a tensor and a number, or of a
- * tensor and a constant, which may be a bias, a scale or a weight.
- */
+/* Add, Mul and the like: of two tensors, a tensor and a number, or a tensor and
+ * a constant, which may be a bias, a scale or a weight. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +11,7 @@ static bool has_dims(const struct onnx_layout *at, int rank,
          memcmp(at->dim, dims, (size_t)rank * sizeof *dims) == 0;
 }
 
-/* `view` with as many axes as the result has; its sizes are the result's. */
+/* `view` with the rank of the result; its sizes are the result's. */
 static bool whole_view(struct onnx *x, const struct onnx_view *view, int rank,
                        const int64_t *dims, struct onnx_view *result) {
   *result = *view;
@@ -23,7 +21,7 @@ static bool whole_view(struct onnx *x, const struct onnx_view *view, int rank,
   return has_dims(&result->at, rank, dims);
 }
 
-/* Two tensors of which the first has all the sizes. */
+/* Joins two tensors; the first has all sizes of the result. */
 static int join_views(struct onnx *x, enum layer_word word,
                       const struct onnx_view *all,
                       const struct onnx_view *other, bool swapped) {
@@ -45,7 +43,7 @@ static int join_views(struct onnx *x, enum layer_word word,
   const struct graph_shape *mine = &graph_at(x->graph, all->node)->shape;
   const struct graph_shape *theirs = &graph_at(x->graph, node)->shape;
   join->shape = *mine;
-  if (theirs->rank > mine->rank) { /* netc has its axes of one place, too */
+  if (theirs->rank > mine->rank) { /* netc keeps its axes of size 1 */
     int more = theirs->rank - mine->rank;
     for (int i = 0; i < theirs->rank; i++)
       join->shape.size[i] = i < more ? 1 : mine->size[i - more];
@@ -54,7 +52,7 @@ static int join_views(struct onnx *x, enum layer_word word,
   return join->index;
 }
 
-/* What it costs to bring `other` along. */
+/* The cost of bringing `other` to the order of `all`. */
 static int cost_along(struct onnx *x, const struct onnx_view *all,
                       const struct onnx_view *other) {
   struct onnx_layout spread, want;
@@ -66,7 +64,7 @@ static int cost_along(struct onnx *x, const struct onnx_view *all,
   return cost < 0 ? 3 : cost;
 }
 
-/* Whether the second decides how the axes lie: whole axes of the file. */
+/* True if the order of the second one is used: it has whole axes. */
 static bool second_leads(struct onnx *x, const struct onnx_view *a,
                          const struct onnx_view *b) {
   struct onnx_axes axes;
@@ -77,7 +75,7 @@ static bool second_leads(struct onnx *x, const struct onnx_view *a,
   return bring_a < bring_b;
 }
 
-/* Neither has all sizes: both in the file's order, and netc repeats. */
+/* Neither has all sizes: both get the file's order, and netc broadcasts. */
 static bool outer_join(struct onnx *x, enum layer_word word,
                        const struct onnx_view *a, const struct onnx_view *b,
                        int rank, const int64_t *dims) {
@@ -159,7 +157,7 @@ static int from_number(struct onnx *x, enum layer_word word, int in,
   return with_number(x, WORD_MUL, node->index, number);
 }
 
-/* The constant as the view's axes lie: those repeated have size 1. */
+/* The constant in the order of the view's axes; repeated axes have size 1. */
 static struct constant *along(struct onnx *x, struct constant *c,
                               const struct onnx_view *view) {
   struct onnx_layout dense = layout_dense(c->rank, c->dims), spread, want;
@@ -178,13 +176,13 @@ static struct constant *along(struct onnx *x, struct constant *c,
   return constant_through(x, c, &want);
 }
 
-/* A constant of which only the channels differ. */
+/* True if a constant differs only between channels. */
 static bool by_channel(struct onnx *x, const struct constant *c, int node) {
   const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
   return c->rank == 1 && c->count == shape->size[shape->rank - 1];
 }
 
-/* One that has more values than the view: a separate layer. */
+/* A constant with more values than the view becomes a separate layer. */
 static bool of_wider(struct onnx *x, enum layer_word word,
                      const struct onnx_view *view, struct constant *c,
                      bool swapped) {
@@ -214,7 +212,7 @@ static bool of_weight(struct onnx *x, enum layer_word word,
                       bool swapped) {
   struct constant *lying = along(x, c, whole);
   int node = -1;
-  if (!lying && !x->graph->failed) { /* it repeats a part of an axis */
+  if (!lying && !x->graph->failed) { /* it repeats part of an axis */
     struct onnx_view parted;
     if (!view_parted(x, whole, &parted))
       return false;
@@ -238,7 +236,7 @@ static bool of_weight(struct onnx *x, enum layer_word word,
   return onnx_give_node(x, whole, node);
 }
 
-/* `swapped`: the constant comes first, and that makes a difference. */
+/* `swapped`: the constant is the first operand of - or /. */
 static bool of_constant(struct onnx *x, enum layer_word word,
                         const struct onnx_view *view, struct constant *c,
                         bool swapped) {
@@ -274,7 +272,7 @@ bool op_two(struct onnx *x) {
   return join(x, onnx_word(x), onnx_operand(x, 0), onnx_operand(x, 1));
 }
 
-/* Several, one after the other; `mean` divides in the end. */
+/* Joins several operands, one after the other; `mean` divides at the end. */
 static bool several(struct onnx *x, enum layer_word word) {
   size_t count = x->at->in_count;
   struct onnx_value sum;
@@ -395,12 +393,12 @@ bool op_hard_sigmoid(struct onnx *x) {
   return node >= 0 && onnx_give_node(x, in, node);
 }
 
-/* 0 where the condition says so, else the number: what a mask adds. */
+/* The term that a mask adds: 0 or `number`, by the condition. */
 static struct constant *mask_of(struct onnx *x, struct constant *condition,
                                 bool hides, double number) {
   bool usual = hides && number < -1e30;
   if (usual && condition->mask)
-    return condition->mask; /* for every layer the same */
+    return condition->mask; /* shared by all layers */
   struct constant *c =
       constant_new(x, TYPE_FLOAT, condition->rank, condition->dims);
   if (usual)
@@ -418,10 +416,8 @@ static struct constant *mask_of(struct onnx *x, struct constant *condition,
   return c;
 }
 
-/*
- * Scores that a mask hides: a number next to minus infinity is added to them,
- * which softmax makes 0. netc has no equivalent of other choices.
- */
+/* A mask hides scores: it adds nearly minus infinity, which softmax turns into
+ * 0. netc has no equivalent of other selections. */
 bool op_where(struct onnx *x) {
   struct constant *condition = onnx_constant(x, 0);
   struct constant *a = onnx_constant(x, 1), *b = onnx_constant(x, 2);

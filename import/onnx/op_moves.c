@@ -1,4 +1,4 @@
-/* Reshape, Transpose and their like; blocks of pixels. */
+/* Reshape, Transpose and the like; blocks of pixels. */
 #include <inttypes.h>
 
 #include "import/onnx/op_moves.h"

@@ -1,4 +1,4 @@
-/* Normalisation. */
+/* Normalization. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static double epsilon(const struct onnx *x) {
   return onnx_real(x, "epsilon", (double)1e-5F);
 }
 
-/* Weights of so many channels, by name. */
+/* Takes weights of `channels` values, by name. */
 static bool take_weights(struct onnx *x, struct graph_node *node,
                          const char *const *names, int from, int count,
                          int64_t channels) {
@@ -24,7 +24,7 @@ static bool take_weights(struct onnx *x, struct graph_node *node,
   return true;
 }
 
-/* Whether weights are all 1 and biases all 0. */
+/* True if all values equal `value`: weights of 1 or biases of 0. */
 static bool is_trivial(struct onnx *x, size_t index, double value) {
   struct constant *c = onnx_constant(x, index);
   double with;
@@ -32,7 +32,7 @@ static bool is_trivial(struct onnx *x, size_t index, double value) {
          constant_is_even(x, c, &with) && with >= value && with <= value;
 }
 
-/* Factors of 1 and shifts of 0 that are no parameters. */
+/* Constant factors of 1 and shifts of 0 are no parameters. */
 static bool is_bare(struct onnx *x) {
   const struct constant *scale = onnx_constant(x, 1),
                         *bias = onnx_constant(x, 2);
@@ -61,7 +61,7 @@ bool op_batch_norm(struct onnx *x) {
   return onnx_give_node(x, &last, node->index);
 }
 
-/* Groups of channels as one: [N, g, ..] made of [N, C, ..]. */
+/* True if groups of channels are one axis: [N, g, ..] of [N, C, ..]. */
 static bool is_grouped(struct onnx *x, const struct onnx_view *in) {
   const struct graph_node *node = graph_at(x->graph, in->node);
   int64_t channels = node->shape.size[node->shape.rank - 1];
@@ -69,7 +69,7 @@ static bool is_grouped(struct onnx *x, const struct onnx_view *in) {
          channels % in->at.dim[1] == 0 && channels > in->at.dim[1];
 }
 
-/* As gn: what lies under the view has to be groups, then all of a group. */
+/* As gn: the view's axes must be groups, then all values of a group. */
 static bool group_norm(struct onnx *x, const struct onnx_view *in) {
   const struct graph_shape *shape = &graph_at(x->graph, in->node)->shape;
   int64_t groups = in->at.dim[1], dims[MOST_AXES], strides[MOST_AXES];
@@ -144,7 +144,7 @@ bool op_group_norm(struct onnx *x) {
   return onnx_give_node(x, &map, node->index);
 }
 
-/* The first of several axes that it is over; -1: there is one. */
+/* The first axis of several that the norm covers; -1 if it covers one. */
 static int several_axes(struct onnx *x, const struct onnx_view *in) {
   int axis = in ? onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank) : -1;
   while (axis >= 0 && axis + 1 < in->at.rank && in->at.dim[axis] == 1)
@@ -152,7 +152,7 @@ static int several_axes(struct onnx *x, const struct onnx_view *in) {
   return axis >= 0 && axis + 1 < in->at.rank ? axis : -1;
 }
 
-/* Several axes become one, and are several again. */
+/* Merges several axes into one, and splits them after the norm. */
 static bool norm_of_several(struct onnx *x, int axis) {
   const int64_t whole = -1;
   int64_t dims[MOST_AXES];
@@ -174,7 +174,8 @@ static bool norm_of_several(struct onnx *x, int axis) {
   return value >= 0 && emit_give(x, 0, emit_reshape(x, value, dims, rank));
 }
 
-/* The layer over the last axis, which comes last; NULL: refused. */
+/* The layer over the last axis, which becomes the node's last; NULL:
+ * refused. */
 static struct graph_node *norm_of_last(struct onnx *x, enum layer_word word,
                                        const struct onnx_view *in,
                                        struct onnx_view *last) {
@@ -200,7 +201,7 @@ static int mean_from(struct onnx *x, int value, int axis, int rank) {
   return value < 0 ? -1 : emit(x, mean, ins, ins[1] < 0 ? 1 : 2);
 }
 
-/* The mean, and 1 / sqrt(variance + eps), which training wants. */
+/* Gives the mean and 1 / sqrt(variance + eps), outputs for training. */
 static bool give_moments(struct onnx *x) {
   int64_t dims[MOST_AXES];
   if (!onnx_is_read(x, 1) && !onnx_is_read(x, 2))

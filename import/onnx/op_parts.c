@@ -1,4 +1,4 @@
-/* Parts of a tensor: slices, splits, places by number; repeats. */
+/* Parts of a tensor: slices, splits, constant indices; repeats. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "import/onnx/fold.h"
 #include "import/onnx/op_moves.h"
 
-enum { MOST_RUNS = 64 }; /* of places that lie in a row */
+enum { MOST_RUNS = 64 }; /* contiguous indices */
 
 int move_part(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
@@ -20,7 +20,7 @@ int move_part(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   return part;
 }
 
-/* Every `step`-th place: a part of blocks of them. */
+/* Every `step`-th index: a part of blocks of that size. */
 static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
                     int64_t count, int64_t step) {
   int64_t dims[MOST_AXES + 1];
@@ -49,7 +49,7 @@ static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
   return true;
 }
 
-/* `count` places of an axis, `step` apart. */
+/* Selects `count` indices of an axis, `step` apart. */
 static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
                        int64_t count, int64_t step) {
   int64_t size = m->view.at.dim[axis];
@@ -97,7 +97,7 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-/* Of a map every n-th row and column from the first on, in one operator. */
+/* True for every n-th row and column of a map, from the first on. */
 static bool is_map_of_every(const struct moved *m, int count,
                             const int64_t *starts, const int64_t *ends,
                             const int64_t *axes, const int64_t *steps) {
@@ -113,7 +113,7 @@ static bool is_map_of_every(const struct moved *m, int count,
   return steps_far;
 }
 
-/* A pool of single values has strides, and so no size that they divide. */
+/* As a pool of single values, whose stride need not divide the size. */
 static bool read_as_pool(struct onnx *x, int count, const int64_t *steps) {
   static const int64_t kernel[3] = {1, 1, 1};
   int in = emit_input(x, 0);
@@ -192,7 +192,7 @@ bool op_split(struct onnx *x) {
   return true;
 }
 
-/* Expand: sizes of 1 are repeated, which joins do by themselves. */
+/* Expand repeats axes of size 1; joins broadcast without it. */
 bool op_expand(struct onnx *x) {
   struct moved m;
   int64_t dims[MOST_AXES], out[MOST_AXES];
@@ -217,7 +217,7 @@ bool op_expand(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
-/* One place of an axis, seen again and again. */
+/* Repeats the single element of an axis. */
 static bool spread_axis(struct onnx *x, struct moved *m, int axis,
                         int64_t times) {
   int64_t dims[MOST_AXES];
@@ -230,7 +230,7 @@ static bool spread_axis(struct onnx *x, struct moved *m, int axis,
   return true;
 }
 
-/* Places [from, from + count) one after the other, joined again. */
+/* Joins runs [from, from + count) of an axis in this order. */
 static bool join_runs(struct onnx *x, struct moved *m, int axis,
                       const int64_t *from, const int64_t *count, int runs) {
   struct onnx_axes axes;
@@ -258,7 +258,7 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
   return true;
 }
 
-/* The whole of each axis, as often as the file says. */
+/* Repeats each whole axis. */
 bool op_tile(struct onnx *x) {
   struct moved m;
   int64_t times[MOST_AXES], from[MOST_RUNS] = {0}, count[MOST_RUNS];
@@ -288,7 +288,8 @@ bool op_tile(struct onnx *x) {
   return move_give(x, &m, 0);
 }
 
-/* Runs of places; how many, -1: too many, or one is outside. */
+/* Finds contiguous runs of indices. Returns their number, or -1 if there are
+ * too many or an index is out of range. */
 static int find_runs(struct onnx *x, const struct constant *places,
                      int64_t size, int64_t *from, int64_t *count) {
   int runs = 0;
@@ -310,7 +311,7 @@ static int find_runs(struct onnx *x, const struct constant *places,
   return runs;
 }
 
-/* Gather of places that are known. */
+/* Gather with constant indices. */
 static bool gather_places(struct onnx *x, struct moved *m, int axis,
                           struct constant *places) {
   int64_t from[MOST_RUNS], count[MOST_RUNS], dims[MOST_AXES];
@@ -336,7 +337,7 @@ static bool gather_places(struct onnx *x, struct moved *m, int axis,
   return move_to_dims(x, m, rank, dims);
 }
 
-/* A table of vectors, and their numbers. */
+/* A table of vectors, indexed by an input. */
 static bool embedding(struct onnx *x, struct constant *table) {
   const struct onnx_view *ids = onnx_input(x, 1);
   struct onnx_view plain;

@@ -1,23 +1,23 @@
-/* Patterns: activations, norms and biases that files write out. */
+/* Patterns: activations, norms and biases written as several operators. */
 #include "import/onnx/op_pattern.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Looking at the graph. */
+/* Tests of the graph. */
 
 static bool is_word(struct onnx *x, int node, enum layer_word word) {
   return node >= 0 && graph_at(x->graph, node)->word == word;
 }
 
-/* The only input of a layer of that word; -1: there is none. */
+/* The only input of a layer of that word; -1: none. */
 static int below(struct onnx *x, int node, enum layer_word word) {
   return is_word(x, node, word) && graph_at(x->graph, node)->inputs.count == 1
              ? graph_at(x->graph, node)->inputs.at[0]
              : -1;
 }
 
-/* The same of a layer with a number. */
+/* The only input of such a layer with a number; -1: none. */
 static int below_number(struct onnx *x, int node, enum layer_word word,
                         double *number) {
   int in = below(x, node, word);
@@ -40,7 +40,7 @@ static bool joins(struct onnx *x, int node, enum layer_word word, int *a,
   return true;
 }
 
-/* The value from which the steps before `Mul` lead to `node`; -1: others do. */
+/* The value from which the steps before `Mul` lead to `node`; -1: none. */
 static int below_steps(struct onnx *x, int node, const char *steps) {
   const char *rest = strchr(steps, ' ');
   if (!rest)
@@ -50,7 +50,7 @@ static int below_steps(struct onnx *x, int node, const char *steps) {
   return step ? below(x, below_steps(x, node, rest + 1), step->word) : -1;
 }
 
-/* A function of ops.def that multiplies its input by steps of it; -1. */
+/* A function of ops.def that multiplies its input by steps of it; else -1. */
 static int gated(struct onnx *x, int in, int gate) {
   const struct function *function;
   for (size_t i = 0; (function = function_at(i)); i++)
@@ -59,7 +59,7 @@ static int gated(struct onnx *x, int in, int gate) {
   return -1;
 }
 
-/* Factors of a product: tensors, and the number before them. */
+/* Factors of a product: tensors, and a number. */
 struct onnx_product {
   int factor[4], count;
   double number;
@@ -167,7 +167,7 @@ static bool same_args(struct onnx *x, int a, int b) {
   return same;
 }
 
-/* x^2, of which the same axes may have been split as of x */
+/* x^2; the axes of `node` may be split as those of x */
 static bool is_square(struct onnx *x, int node, int in) {
   double two = 0;
   int a, b;
@@ -316,7 +316,7 @@ static bool is_norm(struct onnx *x, int node, const char *without) {
   }
 }
 
-/* A norm takes the factor or the term after it. */
+/* Makes the factor or term after a norm part of the norm. */
 static int finish_norm(struct onnx *x, int norm, const char *without,
                        const char *weight, const struct constant *c) {
   struct graph_node *node = again(x, norm);

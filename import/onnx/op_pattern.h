@@ -1,14 +1,11 @@
-/*
- * Patterns: what files write out of smaller operators becomes one layer when
- * its last operator is read. The smaller ones stay in the graph until the
- * end, where nothing depends on them.
- */
+/* Patterns: several operators become one layer when the last one is read. The
+ * others stay in the graph until the end, where they have no users. */
 #ifndef NETC_IMPORT_ONNX_OP_PATTERN_H
 #define NETC_IMPORT_ONNX_OP_PATTERN_H
 
 #include "import/onnx/reader.h"
 
-/* Each gives a node, or -1: not a pattern. */
+/* Each returns a node, or -1 if there is no pattern. */
 
 /* A join of two nodes: silu, gelu, ln, ... */
 int pattern_join(struct onnx *x, enum layer_word word, int a, int b);

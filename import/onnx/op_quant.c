@@ -1,7 +1,7 @@
 /*
- * Eight bits: QuantizeLinear and DequantizeLinear around the operators between
- * them, or one operator for all of that. Values are what they stand for, and
- * layers and weights keep the steps: a scale, and the number that is 0.
+ * Eight bits: QuantizeLinear and DequantizeLinear around operators, or a single
+ * operator for both. Tensors have real values; layers and weights keep a scale
+ * and a zero.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -10,14 +10,14 @@
 #include "import/onnx/emit.h"
 #include "import/onnx/steps.h"
 
-enum { LARGE = 1 << 22 }; /* values that nobody asks for are not loaded */
+enum { LARGE = 1 << 22 }; /* larger values are loaded only if needed */
 
-/* What one of 8 bits without a sign is more than one that has it. */
+/* Distance between unsigned and signed 8-bit values. */
 static int offset_of(int type) {
   return type == TYPE_UINT8 ? 128 : 0;
 }
 
-/* Scale and zero among the operands of the current node, from `at` on. */
+/* Scale and zero of the current node, from operand `at` on. */
 static const struct onnx_steps *steps_at(struct onnx *x, size_t at, int type) {
   struct onnx_steps *s = ARENA_NEW(x->arena, struct onnx_steps);
   s->scale = onnx_has(x, at) ? onnx_operand(x, at)->constant : NULL;
@@ -59,7 +59,7 @@ void steps_put(struct onnx *x, const struct onnx_steps *s, const char **scale,
 
 /* Constants */
 
-/* Values of an axis with one scale each: how many are side by side. */
+/* Values next to each other with the same scale. */
 static int64_t inner_of(struct onnx *x, const struct constant *c,
                         const struct onnx_steps *s) {
   int64_t inner = 1;
@@ -75,7 +75,7 @@ static int64_t inner_of(struct onnx *x, const struct constant *c,
   return inner > 0 ? inner : 1;
 }
 
-/* Reals of whole numbers, which they keep. */
+/* Converts integers to reals and keeps the integers. */
 static bool give_reals(struct onnx *x, struct constant *c,
                        const struct onnx_steps *s) {
   struct constant *result = constant_new(x, TYPE_FLOAT, c->rank, c->dims);
@@ -104,7 +104,7 @@ static bool give_reals(struct onnx *x, struct constant *c,
   return true;
 }
 
-/* Whole numbers of reals, as a file that was trained so has its weights. */
+/* Converts reals to integers, as a file trained in 8 bits has its weights. */
 static bool give_wholes(struct onnx *x, struct constant *c,
                         const struct onnx_steps *s) {
   struct constant *result = constant_new(x, s->type, c->rank, c->dims);
@@ -127,9 +127,9 @@ static bool give_wholes(struct onnx *x, struct constant *c,
   return onnx_give_constant(x, 0, result);
 }
 
-/* What layers give */
+/* Outputs of layers */
 
-/* The values of the view are in these steps. */
+/* Stores the scale of a view's values. */
 static void keep_steps(struct onnx *x, const struct onnx_view *view,
                        const struct onnx_steps *s) {
   struct graph_node *node = graph_at(x->graph, view->node);
@@ -150,7 +150,7 @@ static void keep_steps(struct onnx *x, const struct onnx_view *view,
   }
 }
 
-/* Tools leave out a relu where no number stands for less than 0. */
+/* True if no 8-bit number is below 0: tools omit a relu then. */
 static bool wants_relu(struct onnx *x, const struct onnx_view *view,
                        const struct onnx_steps *s) {
   const struct graph_node *node = graph_at(x->graph, view->node);
@@ -204,9 +204,9 @@ bool op_dequantize(struct onnx *x) {
   return give_reals(x, c, s);
 }
 
-/* One operator for all */
+/* Quantized operators */
 
-/* The reals of operand `at`, whose scale and zero follow it. */
+/* The reals of operand `at`; its scale and zero follow it. */
 static int reals_of(struct onnx *x, size_t at, int axis) {
   const int ins[3] = {emit_input(x, at), emit_input(x, at + 1),
                       emit_input(x, at + 2)};
@@ -215,7 +215,7 @@ static int reals_of(struct onnx *x, size_t at, int axis) {
   return emit(x, node, ins, 3);
 }
 
-/* A bias is in steps of the input's times the weight's. */
+/* A bias has the scale of the input times that of the weight. */
 static int bias_of(struct onnx *x, size_t at) {
   struct constant *in = onnx_constant(x, 1), *weight = onnx_constant(x, 4);
   if (!in || !weight || in->count != 1 || !constant_load(x, in) ||
@@ -234,7 +234,7 @@ static int bias_of(struct onnx *x, size_t at) {
   return emit(x, node, ins, 2);
 }
 
-/* In the steps of operands `at` and the next. */
+/* Gives a value with the scale of operand `at` and the zero after it. */
 static bool give_steps(struct onnx *x, int value, size_t at) {
   const int ins[3] = {value, emit_input(x, at), emit_input(x, at + 1)};
   if (value < 0)
@@ -242,13 +242,13 @@ static bool give_steps(struct onnx *x, int value, size_t at) {
   return emit_give(x, 0, emit(x, emit_open(x, "QuantizeLinear"), ins, 3));
 }
 
-/* Operands with a scale and a zero each, a bias, the steps of the result. */
+/* Operands with a scale and zero each, a bias, then the result's scale. */
 bool op_qlinear(struct onnx *x) {
   static const struct {
     const char *type, *real;
-    int operands, bias; /* bias: where it is; 0: it has none */
+    int operands, bias; /* bias: its index; 0: none */
     int axis;           /* of the second operand's scales */
-    size_t steps;       /* of the result */
+    size_t steps;       /* index of the result's scale */
   } kinds[] = {{"QLinearConv", "Conv", 2, 8, 0, 6},
                {"QLinearMatMul", "MatMul", 2, 0, 1, 6},
                {"QGemm", "Gemm", 2, 6, 0, 7},
@@ -281,7 +281,7 @@ bool op_qlinear(struct onnx *x) {
   return give_steps(x, emit(x, node, ins, count), kinds[kind].steps);
 }
 
-/* The steps of the result, then operands with theirs. */
+/* The result's scale and zero, then operands with theirs. */
 bool op_qlinear_concat(struct onnx *x) {
   int64_t axis = onnx_int(x, "axis", 1);
   int sum = -1;
@@ -296,7 +296,7 @@ bool op_qlinear_concat(struct onnx *x) {
 
 /* The end */
 
-/* Whether all matrices and kernels are of 8 bits. */
+/* True if all matrices and kernels have 8 bits. */
 static bool is_whole(struct onnx *x) {
   bool any = false;
   for (size_t i = 0; i < x->graph->nodes.count; i++) {

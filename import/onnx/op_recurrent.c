@@ -1,4 +1,4 @@
-/* RNN, LSTM and GRU, whose gates ONNX has in another order. */
+/* RNN, LSTM and GRU. ONNX has another order of gates. */
 
 #include "import/onnx/op_moves.h"
 
@@ -12,7 +12,7 @@ struct onnx_recurrent {
   bool batch_first;
 };
 
-/* Part `from`, `count` of the rows of one direction. */
+/* Rows [from, from + count) of one direction. */
 static struct constant *rows_of(struct onnx *x, struct constant *c, int way,
                                 int64_t from, int64_t count) {
   int64_t columns = c->rank == 3 ? c->dims[2] : 1;
@@ -23,7 +23,7 @@ static struct constant *rows_of(struct onnx *x, struct constant *c, int way,
   return constant_through(x, c, &at);
 }
 
-/* Gates in PyTorch's order. */
+/* The gates in PyTorch's order. */
 static struct constant *gates_of(struct onnx *x, const struct onnx_recurrent *r,
                                  struct constant *c, int way, int64_t from) {
   struct constant *all = rows_of(x, c, way, from, r->gates * r->hidden);
@@ -59,7 +59,7 @@ static void put_weights(struct onnx *x, const struct onnx_recurrent *r,
   }
 }
 
-/* Initial states that are zeros are the usual ones. */
+/* True for an initial state of zeros, which is the default. */
 static bool is_nothing(struct onnx *x, size_t index) {
   struct constant *c = onnx_constant(x, index);
   double with;
@@ -105,7 +105,7 @@ static bool check(struct onnx *x, struct onnx_recurrent *r,
   return true;
 }
 
-/* PyTorch's GRU, which netc's is, resets what the state gives. */
+/* As in PyTorch, netc's GRU resets the state's product. */
 static struct graph_node *layer_of(struct onnx *x,
                                    const struct onnx_recurrent *r, int in) {
   struct graph_node *node = onnx_layer(x, r->word, in);
@@ -117,10 +117,8 @@ static struct graph_node *layer_of(struct onnx *x,
   return node;
 }
 
-/*
- * Gives out states of a node: of all steps, or, where these are 0, the last.
- * Their axes are steps, directions, N, H; with layout=1 N comes first.
- */
+/* Gives a node's states: of all steps, or, if `steps` is 0, the last. The axes
+ * are steps, directions, N, H; with layout=1, N is first. */
 static void give_states(struct onnx *x, const struct onnx_recurrent *r,
                         size_t out, int node, int64_t steps) {
   const int64_t features = r->hidden * r->directions;
@@ -140,7 +138,7 @@ static void give_states(struct onnx *x, const struct onnx_recurrent *r,
   onnx_give(x, out, &result);
 }
 
-/* netc has no sequences that end early. */
+/* netc has no sequences of different lengths. */
 static bool runs_to_the_end(struct onnx *x, int64_t steps) {
   struct constant *lengths = onnx_constant(x, 4);
   double all;

@@ -1,16 +1,11 @@
-/*
- * Boxes of a map: RoiAlign, MaxRoiPool. Where values choose the boxes, what is
- * pooled of them comes in, and the layers after it are read.
- */
+/* Boxes of a map: RoiAlign, MaxRoiPool. If values choose the boxes, the pooled
+ * regions are an input, and the layers after it are read. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "import/onnx/reader.h"
 
-/*
- * Boxes name the sample that they are of. With a batch of 1 that is the first
- * one, whatever says so.
- */
+/* Boxes name their sample. With a batch of 1 it is the first. */
 static bool one_sample(struct onnx *x, const struct onnx_view *map) {
   if (x->batch > 1 || map->at.dim[0] != 1)
     return onnx_fail(
@@ -18,7 +13,7 @@ static bool one_sample(struct onnx *x, const struct onnx_view *map) {
   return true;
 }
 
-/* A node of boxes x 4 values; -1: refused. */
+/* A node of boxes x 4 values; -1 with an error. */
 static int boxes_of(struct onnx *x, int64_t *count) {
   static const int order[2] = {0, 1};
   const struct onnx_view *boxes = onnx_input(x, 1);
@@ -84,7 +79,7 @@ static const char *name_of_pool(struct onnx *x) {
                      : "regions";
 }
 
-/* --dim box_roi_pool=1000; else one. */
+/* The number in --dim box_roi_pool=1000, or 1. */
 static int64_t region_count(struct onnx *x, const char *name) {
   const struct map_entry *given = map_find(&x->sizes, slice_of(name));
   return given ? given->number : 1;
@@ -98,14 +93,14 @@ static bool is_read(const struct onnx *x, int node) {
   return false;
 }
 
-/* Regions of another level of a pyramid are those of the first one: the file
- * puts them together before anything reads them. */
+/* Regions of another level of a pyramid are those of the first level: the file
+ * merges them before anything else reads them. */
 static bool is_level(const struct onnx *x, const int64_t dims[4]) {
   return x->regions && !is_read(x, x->regions->node) &&
          memcmp(x->regions->at.dim + 1, dims + 1, 3 * sizeof *dims) == 0;
 }
 
-/* A map that is left out; what is pooled of it is an input. */
+/* Adds the regions of a left-out map as an input. */
 static bool add_regions(struct onnx *x, const struct onnx_view *map) {
   static const int order[4] = {0, 2, 3, 1};
   const char *name = name_of_pool(x);

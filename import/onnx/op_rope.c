@@ -1,7 +1,7 @@
 /*
- * Rope: pairs of a head's features are rotated by their position. Files have
- * it as a cos - b sin and b cos + a sin joined, or as x cos + (-b, a) sin;
- * pairs are halves (Llama as transformers has it) or neighbours (GPT-J).
+ * Rope: rotates pairs of a head's features by their position. Files write it as
+ * a cos - b sin and b cos + a sin joined, or as x cos + (-b, a) sin. Pairs are
+ * halves (Llama in transformers) or neighbours (GPT-J).
  */
 #include <math.h>
 #include <string.h>
@@ -12,10 +12,8 @@ static bool is_number(double a, double b) {
   return a >= b && a <= b;
 }
 
-/*
- * A product with a table, seen with the axes of a node: its other factor as a
- * view of what made that, and where the table's values are.
- */
+/* A product with a table, in the axes of a node: the other factor as a view of
+ * its base, and the place of the table's values. */
 struct onnx_term {
   struct onnx_trace factor;
   const struct constant *table;
@@ -48,7 +46,7 @@ static bool terms_of(struct onnx *x, int node, enum layer_word word,
          term_of(x, n->inputs.at[1], &terms[1]);
 }
 
-/* A reshape that only adds or takes axes of one place. */
+/* Skips reshapes that only add or remove axes of size 1. */
 static int past_ones(struct onnx *x, int node) {
   for (;;) {
     const struct graph_node *n = graph_at(x->graph, node);
@@ -64,7 +62,7 @@ static int past_ones(struct onnx *x, int node) {
   }
 }
 
-/* Without axes of one place at the end. */
+/* Removes axes of size 1 at the end. */
 static struct onnx_layout trimmed(const struct onnx_layout *at) {
   struct onnx_layout result = *at;
   while (result.rank > 1 && result.dim[result.rank - 1] == 1)
@@ -90,7 +88,8 @@ static struct onnx_layout paired(const struct onnx_layout *at, int64_t far,
   return result;
 }
 
-/* Axes at the end that are `size` values as one; false: there are none. */
+/* Merges the last axes into one of `size` values; false if that is
+ * impossible. */
 static bool merge_last(struct onnx_layout *at, int64_t size) {
   int64_t last = 1;
   int axes = 0;
@@ -104,7 +103,7 @@ static bool merge_last(struct onnx_layout *at, int64_t size) {
 /* Numbers by position and feature. */
 struct onnx_table {
   const struct constant *values;
-  int axis; /* of positions; -1: there is one */
+  int axis; /* positions' axis; -1: only one */
   int64_t first, steps, stride, features;
 };
 
@@ -151,7 +150,7 @@ static double speed_of(const struct onnx_table *c, const struct onnx_table *s,
   return atan2(value_at(s, next, i), value_at(c, next, i));
 }
 
-/* Several tables rotate a pair by one speed. */
+/* Sets a pair's speed; false if another table has a different one. */
 static bool set_speed(struct rope *rope, bool first, int64_t i, double speed) {
   if (!rope->speed)
     return true;
@@ -162,8 +161,9 @@ static bool set_speed(struct rope *rope, bool first, int64_t i, double speed) {
 }
 
 /*
- * Whether tables are cosines and sines of position times speed, for features
- * `from` on, and the speeds those of pairs (step apart if neighbours).
+ * True if tables are cosines and sines of position times speed, for the
+ * features from `from` on. Sets the speeds of the pairs (`step` 2 for
+ * neighbours).
  */
 static bool are_waves(struct onnx *x, const struct onnx_table *c,
                       const struct onnx_table *s, struct rope *rope,
@@ -191,7 +191,7 @@ static bool are_waves(struct onnx *x, const struct onnx_table *c,
   return true;
 }
 
-/* a and b of pairs, as views of what they are both parts of. */
+/* a and b of pairs, as views of the same tensor. */
 struct onnx_pair {
   struct onnx_trace a, b;
   int64_t far;
@@ -245,7 +245,7 @@ static void set_rope(struct onnx_trace *t, const struct rope *rope, int base,
   t->base = base;
 }
 
-/* Two halves joined, or pairs joined along an axis of their own. */
+/* Two halves joined, or pairs joined along a new axis. */
 static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
                         struct onnx_trace *t) {
   struct rope rope = {0};
@@ -258,7 +258,7 @@ static bool joined_pair(struct onnx *x, int a, int b, bool neighbours,
   return true;
 }
 
-/* -x: b of a pair. */
+/* The operand of -x: b of a pair. */
 static int negated(struct onnx *x, int node) {
   const struct graph_node *n = graph_at(x->graph, node);
   const struct extra *extra = onnx_extra(x, node);
@@ -291,7 +291,7 @@ static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
   return true;
 }
 
-/* x cos + (-b, a) sin, of which the second is terms[other] */
+/* x cos + (-b, a) sin; the second is terms[other] */
 static bool rotated(struct onnx *x, const struct onnx_term terms[2], int other,
                     struct onnx_trace *t) {
   const struct onnx_term *crossed = &terms[other], *plain = &terms[1 - other];
@@ -323,7 +323,7 @@ static bool rotated_half(struct onnx *x, struct onnx_trace *t) {
          (rotated(x, terms, 0, t) || rotated(x, terms, 1, t));
 }
 
-/* The first features are rotated, the others joined to them again. */
+/* The first features are rotated, then joined with the others again. */
 static bool turned_part(struct onnx *x, int first, int second,
                         struct onnx_trace *t) {
   struct onnx_trace part = trace_of(x, first, false);
@@ -351,7 +351,7 @@ static bool turned_part(struct onnx *x, int first, int second,
   return true;
 }
 
-/* The way back of what was rotated: t->at through it. */
+/* Continues a trace through a rotation: t->at as a view of its input. */
 static bool go_on(struct onnx_trace *t, struct onnx_trace *found) {
   struct onnx_layout at;
   if (!layout_through(&found->rotated, &t->at, &at))

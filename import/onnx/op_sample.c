@@ -1,9 +1,8 @@
-/* Values at places that the net computes: GridSample, TopK, GatherND,
-   GatherElements. */
+/* Values at computed places: GridSample, TopK, GatherND, GatherElements. */
 
 #include "import/onnx/reader.h"
 
-/* A node of HxWx2 places, of every sample its own; -1: refused. */
+/* A node of HxWx2 places for each sample; -1 with an error. */
 static int places_of(struct onnx *x, int axes) {
   const struct onnx_view *grid = onnx_input(x, 1);
   struct onnx_view plain;
@@ -15,7 +14,7 @@ static int places_of(struct onnx *x, int axes) {
   return view_plain(x, grid, &plain) ? plain.node : -1;
 }
 
-/* Before opset 20 the words are others. */
+/* Opset 20 renamed the modes. */
 static const char *mode_of(struct onnx *x) {
   if (onnx_is(x, "mode", "nearest", false))
     return "nearest";
@@ -61,7 +60,7 @@ bool op_grid_sample(struct onnx *x) {
   return onnx_give(x, 0, &result);
 }
 
-/* The values, or where they were. */
+/* Gives the largest values, or their indices. */
 static bool give_best(struct onnx *x, const struct onnx_view *plain, int axis,
                       int64_t count, bool indices) {
   struct graph_node *node = onnx_layer(x, WORD_TOPK, plain->node);
@@ -93,7 +92,7 @@ bool op_topk(struct onnx *x) {
          (!onnx_is_read(x, 1) || give_best(x, &plain, axis, count, true));
 }
 
-/* Rows of each sample, by a vector of indices of its own. */
+/* Selects rows of each sample by the sample's vector of indices. */
 static bool gather_rows(struct onnx *x, const struct onnx_view *in,
                         const struct onnx_view *which) {
   struct onnx_view rows, indices, result;
@@ -121,7 +120,7 @@ bool op_gather_nd(struct onnx *x) {
   return gather_rows(x, in, &indices);
 }
 
-/* Whether all places of an axis are one, seen again and again. */
+/* True if an axis repeats a single element. */
 static bool is_repeated(const struct onnx_layout *at, int axis) {
   for (int i = 0; i < at->count; i++)
     if (at->atom[i].axis == axis && at->atom[i].size > 1 &&
@@ -130,7 +129,8 @@ static bool is_repeated(const struct onnx_layout *at, int axis) {
   return true;
 }
 
-/* x.gather(1, indices[..., None].expand(-1, -1, C)): each index is a row's. */
+/* x.gather(1, indices[..., None].expand(-1, -1, C)): each index selects a
+ * row. */
 bool op_gather_elements(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
   if (!in || !which)

@@ -1,7 +1,7 @@
 /*
- * Masks of shifted windows, as Swin has them: -100 between positions of a
- * window that come from two edges of the map. Files have them as constants, one
- * for each window; attention makes them itself from how far the map was moved.
+ * Masks of shifted windows, as in Swin: -100 between positions of a window that
+ * come from two edges of the map. Files have a constant for each window;
+ * `attention` computes them from the shift.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static const struct constant *mask_of(struct onnx *x,
   return onnx_find_weight(x, a->edges, "weight");
 }
 
-/* A square of scores for each of several windows, the same for all heads. */
+/* Takes scores of several windows that are the same for all heads. */
 bool shift_take(struct onnx *x, struct onnx_attention *a, int weight) {
   const struct graph_shape *shape = &graph_at(x->graph, weight)->shape;
   int last = shape->rank - 1;
@@ -28,8 +28,8 @@ bool shift_take(struct onnx *x, struct onnx_attention *a, int weight) {
   return constant_known(x, c) && c->count > a->queries * a->keys;
 }
 
-/* Rows and columns of windows: in the shape itself, or in what was flattened to
- * that just before. */
+/* Finds rows and columns of windows: in the shape, or in the shape before a
+ * flatten. */
 static bool find_grid(struct onnx *x, struct onnx_attention *a, int from,
                       int axes) {
   const struct graph_node *node = graph_at(x->graph, from);
@@ -65,7 +65,7 @@ static bool agrees(const struct constant *c, const int32_t *numbers,
   return true;
 }
 
-/* The next of all shifts, as an odometer counts; false: that was the last. */
+/* The next shift, counting like an odometer; false after the last. */
 static bool next_shift(int32_t *numbers) {
   for (int i = 0; i < numbers[SHIFT_RANK]; i++) {
     int32_t *axis = numbers + SHIFT_AXES + SHIFT_NUMBERS * i;
@@ -76,7 +76,7 @@ static bool next_shift(int32_t *numbers) {
   return false;
 }
 
-/* Whatever reads the layer's output takes it in any shape. */
+/* True if the output's readers only reshape it. */
 static bool only_reshaped(struct onnx *x, int node) {
   bool read = false;
   if (graph_at(x->graph, node)->output)

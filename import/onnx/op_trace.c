@@ -1,7 +1,5 @@
-/*
- * Tensors traced back through what only moves their values, and through what
- * attention does to queries and keys.
- */
+/* Traces tensors back through moves of values, and through norms and rotations
+ * of queries and keys. */
 #include <stdlib.h>
 
 #include "import/onnx/op_attention.h"
@@ -19,7 +17,7 @@ struct onnx_layout layout_without_ones(const struct onnx_layout *at) {
   return layout_order(at, count, order);
 }
 
-/* The same tensor several times, along an axis where it has one place. */
+/* A join that repeats a tensor along an axis of size 1. */
 static bool repeated(struct onnx *x, const struct graph_node *node,
                      struct onnx_layout *at) {
   int axis = onnx_extra(x, node->index)->axis;
@@ -36,7 +34,7 @@ static bool repeated(struct onnx *x, const struct graph_node *node,
   return true;
 }
 
-/* What a move reads, as a view of its input. */
+/* The input of a move, as a view. */
 static bool moved_view(struct onnx *x, const struct graph_node *node,
                        struct onnx_layout *at) {
   if (node->inputs.count > 1)
@@ -117,7 +115,8 @@ struct onnx_trace trace_of(struct onnx *x, int node, bool heads) {
       return t;
 }
 
-/* Whether the last axis has `dim` values side by side, from a head's first. */
+/* True if the last axis has `dim` contiguous values, from the start of a
+ * head. */
 static bool is_of_heads(const struct onnx_layout *at, int64_t dim) {
   int64_t side = 1;
   int count = at->count;
@@ -136,7 +135,7 @@ int64_t trace_normed(struct onnx *x, const struct onnx_trace *t) {
   return shape->size[shape->rank - 1];
 }
 
-/* Each head's features are normalised, or all that there are. */
+/* True if the norm covers each head's features, or all features. */
 static bool norm_agrees(struct onnx *x, const struct onnx_heads *h,
                         int64_t dim) {
   int64_t features = trace_normed(x, &h->trace);

@@ -1,13 +1,11 @@
-/* How far rope rotates: base and stretching of the angles of a file. */
+/* Finds rope's base and stretching from the angles in a file. */
 #include <math.h>
 
 #include "import/onnx/op_attention.h"
 #include "runtime/turn.h"
 
-/*
- * Speeds are those of a rule, as 32 bits have them, or, coarse, as 16 bits:
- * those are the rule of many files' tables, whose smallest have few digits.
- */
+/* True if the speeds follow a rule within float32, or, `coarse`, float16: many
+ * files' tables were computed so, and their smallest speeds have few digits. */
 static bool fits(const struct rope *rope, const double rule[TURN_REALS],
                  bool coarse) {
   float of[TURN_REALS];
@@ -28,7 +26,7 @@ static double rounded(double value, int digits) {
   return round(value / step) * step;
 }
 
-/* Positions are a power of two if they are near one. */
+/* A number of positions: a power of two if it is near one. */
 static double positions(double value, int digits) {
   double power = exp2(round(log2(value)));
   return fabs(value - power) < 0.03 * power ? power
@@ -56,7 +54,7 @@ static bool settle(const struct rope *rope, double rule[TURN_REALS],
   return false;
 }
 
-/* The slowest pair; coarse: of which 16 bits have all digits. */
+/* The slowest pair; coarse: the slowest with all digits of float16. */
 static int64_t slowest(const struct rope *rope, bool coarse) {
   int64_t last = rope->half - 1;
   while (coarse && last > 1 && rope->speed[last] < 3e-5)
@@ -64,7 +62,7 @@ static int64_t slowest(const struct rope *rope, bool coarse) {
   return last;
 }
 
-/* All pairs are stretched alike, or none is. */
+/* The same stretching for all pairs, or none. */
 static bool find_even(const struct rope *rope, double rule[TURN_REALS],
                       bool coarse) {
   int64_t last = slowest(rope, coarse);
@@ -77,14 +75,12 @@ static bool find_even(const struct rope *rope, double rule[TURN_REALS],
   return settle(rope, rule, coarse);
 }
 
-/*
- * Llama 3.1: the first pairs are not stretched and the last ones are; one in
- * between tells how many positions it was trained with.
- */
+/* Llama 3.1 stretches the last pairs but not the first. A pair in between gives
+ * the number of positions in training. */
 static bool find_uneven(const struct rope *rope, double rule[TURN_REALS],
                         bool coarse) {
   double half = (double)rope->half, best = 1;
-  if (rope->half < (coarse ? 16 : 3)) /* three numbers are soon found */
+  if (rope->half < (coarse ? 16 : 3)) /* too few pairs for three unknowns */
     return false;
   rule[TURN_BASE] = pow(rope->speed[1], -half);
   int64_t last = slowest(rope, coarse);

@@ -1,11 +1,11 @@
-/* Operators that work value by value, or along one axis. */
+/* Elementwise operators, and operators along one axis. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "import/onnx/reader.h"
 
-/* A layer of netc without arguments. */
+/* Adds a layer of netc without arguments. */
 static bool plain(struct onnx *x, enum layer_word word) {
   const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
@@ -99,7 +99,7 @@ bool op_prelu(struct onnx *x) {
   return onnx_give_node(x, &last, node->index);
 }
 
-/* The type of CastLike's second input, as far as it matters. */
+/* The type of CastLike's second input: only real or integer matters. */
 static int64_t type_like(struct onnx *x) {
   struct constant *like = onnx_constant(x, 1);
   const struct onnx_view *view = like ? NULL : onnx_input(x, 1);
@@ -115,7 +115,7 @@ static int64_t type_like(struct onnx *x) {
   return TYPE_FLOAT;
 }
 
-/* Reals stay what they are, and so do whole numbers that come in. */
+/* Reals stay reals, and so do integers that are inputs. */
 bool op_cast(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   int64_t to = strcmp(x->at->type, "CastLike") == 0
@@ -155,9 +155,8 @@ bool op_dropout(struct onnx *x) {
   return onnx_give_node(x, in, node->index);
 }
 
-/* Before opset 13 all axes from `axis` on are one. */
-/* The axis of a map that it is along, if it is not that of the channels; what
- * attention makes of products is turned. */
+/* The softmax axis of a map if it is not the channels; -1 for a product of
+ * attention, which is transposed instead. */
 static int own_axis(struct onnx *x, const struct onnx_view *in, int axis) {
   const struct graph_node *node = graph_at(x->graph, in->node);
   int own = view_axis(x, in, axis);
@@ -180,6 +179,7 @@ bool op_softmax(struct onnx *x) {
   if (axis < 0)
     return false;
   int found = axis;
+  /* Before opset 13 the softmax is over all axes from `axis` on. */
   for (int i = axis; x->opset < 13 && i < in->at.rank; i++) {
     if (in->at.dim[i] > 1 && in->at.dim[found] > 1 && i != found)
       return onnx_fail(x,
@@ -201,7 +201,8 @@ bool op_softmax(struct onnx *x) {
 
 /* Reductions. */
 
-/* A reduction applies a layer to each value before, and one to each result. */
+/* A reduction applies a layer to each value before it, and one to each
+ * result. */
 static const struct onnx_reduction {
   const char *type;
   enum layer_word before, word, after;
@@ -225,7 +226,7 @@ static const struct onnx_reduction *reduction_of(const char *type) {
   return &reductions[i];
 }
 
-/* A layer of these without arguments; `pow` is a square. */
+/* Adds such a layer without arguments; `pow` is a square. */
 static int applied(struct onnx *x, enum layer_word word, int in) {
   if (word == WORD_NONE)
     return in;
@@ -235,7 +236,7 @@ static int applied(struct onnx *x, enum layer_word word, int in) {
   return node->index;
 }
 
-/* Sums over axes of a node, which stay with a size of 1. */
+/* Sums over axes of a node, which keep a size of 1. */
 static int reduce_node(struct onnx *x, enum layer_word word, int in,
                        const bool *over) {
   const struct graph_shape *shape = &graph_at(x->graph, in)->shape;
@@ -262,7 +263,7 @@ static int reduce_node(struct onnx *x, enum layer_word word, int in,
   return node->index;
 }
 
-/* Which axes of the node those of the file are; false: no whole ones. */
+/* Marks the node's axes for axes of the file; false if one is not whole. */
 static bool node_axes(struct onnx *x, const struct onnx_view *view,
                       const bool *over, bool *which) {
   memset(which, 0, LIMIT_RANK * sizeof *which);
@@ -277,10 +278,8 @@ static bool node_axes(struct onnx *x, const struct onnx_view *view,
   return true;
 }
 
-/*
- * The mean over one axis, the file's last, is a part of a norm: the axis
- * becomes the last one for all that read the same tensor.
- */
+/* A mean over only the file's last axis is part of a norm: the axis becomes the
+ * last one for all readers of the tensor. */
 static bool settle_last(struct onnx *x, struct onnx_view *view,
                         const bool *over) {
   int last = view->at.rank - 1;
@@ -368,7 +367,7 @@ bool op_global_pool(struct onnx *x) {
   return onnx_give_fresh(x, node->index, map.at.rank, dims, &axes);
 }
 
-/* Sizes of what layers give are known. */
+/* The shapes of layers are known. */
 bool op_shape(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   int64_t dims[MOST_AXES];

@@ -1,4 +1,4 @@
-/* Convolutions, pools and sizes of maps. */
+/* Convolutions, pools and resizes of maps. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
          is_small(x, pads, axes * 2, 0);
 }
 
-/* auto_pad: outputs of ceil(in / stride), what is odd at the end or start. */
+/* auto_pad: ceil(in / stride) outputs; an odd pad goes to the end or start. */
 static void auto_pad(struct onnx *x, struct graph_window *w,
                      const struct graph_shape *map) {
   bool upper = onnx_is(x, "auto_pad", "SAME_UPPER", false);
@@ -63,10 +63,8 @@ static void auto_pad(struct onnx *x, struct graph_window *w,
   }
 }
 
-/*
- * Axes as a layer has them, channels last. Maps of regions are one map with
- * these as its first axis.
- */
+/* The axes of a layer, channels last. Maps of regions are one map, whose first
+ * axis is the regions. */
 static bool maps_last(struct onnx *x, const struct onnx_view *in,
                       struct onnx_view *map) {
   static const int order[] = {0, 2, 3, 1};
@@ -87,7 +85,7 @@ static struct graph_shape rows_of(const struct onnx_view *in) {
   return shape;
 }
 
-/* A window of one region each. */
+/* A window covers one region. */
 static void put_regions(struct graph_window *w) {
   for (int i = w->axes++; i > 0; i--) {
     w->kernel[i] = w->kernel[i - 1];
@@ -122,7 +120,7 @@ static bool give_map(struct onnx *x, int node, const struct onnx_view *in) {
   return onnx_give(x, 0, &result);
 }
 
-/* Zeros around a map are the padding of a convolution that reads it. */
+/* Zeros around a map become padding of the convolution that reads it. */
 static int past_borders(struct onnx *x, int node, struct graph_window *w) {
   const struct extra *extra = onnx_extra(x, node);
   if (graph_at(x->graph, node)->word != WORD_PAD || !extra->borders ||
@@ -135,7 +133,7 @@ static int past_borders(struct onnx *x, int node, struct graph_window *w) {
   return graph_at(x->graph, node)->inputs.at[0];
 }
 
-/* A bias of a convolution. */
+/* Adds a convolution's bias. */
 static bool put_bias(struct onnx *x, struct graph_node *node,
                      int64_t channels) {
   node->bias = onnx_has(x, 2) ? BIAS_WITH : BIAS_WITHOUT;
@@ -189,7 +187,7 @@ bool op_conv(struct onnx *x) {
   return give_map(x, node->index, &map);
 }
 
-/* Padding of a transposed convolution that gives these sizes. */
+/* The padding with which a transposed convolution gives these sizes. */
 static bool output_shape(struct onnx *x, struct graph_window *w,
                          const struct graph_shape *map, int64_t *outpad) {
   int64_t sizes[3];
@@ -287,7 +285,7 @@ bool op_pool(struct onnx *x) {
 
 /* Resize and Upsample. */
 
-/* What the file asks for: sizes, or factors. NULL: they are not known. */
+/* The operand with sizes or factors; NULL if it is not constant. */
 static struct constant *asked(struct onnx *x, bool *sizes) {
   const Onnx__AttributeProto *given = onnx_attribute(x, "scales");
   bool old = x->opset < 11 || strcmp(x->at->type, "Upsample") == 0;
@@ -301,7 +299,7 @@ static struct constant *asked(struct onnx *x, bool *sizes) {
   return c;
 }
 
-/* The sizes of all axes and, where factors say them, these; else 0. */
+/* The sizes of all axes, and the factors if the file gives them, else 0. */
 static bool new_sizes(struct onnx *x, const struct onnx_view *in, int64_t *out,
                       double *by) {
   const Onnx__AttributeProto *axes = onnx_attribute(x, "axes");
@@ -331,10 +329,8 @@ static bool new_sizes(struct onnx *x, const struct onnx_view *in, int64_t *out,
   return true;
 }
 
-/*
- * PyTorch's rules are netc's: nearest takes the pixel at floor(i / scale),
- * linear goes from the middles of pixels. `times`: a whole factor, or 0.
- */
+/* netc has PyTorch's rules: nearest takes the pixel at floor(i / scale), linear
+ * measures from pixel centers. `times`: an integer factor, or 0. */
 static void note_rounding(struct onnx *x, bool linear, int64_t times,
                           bool stretched) {
   const char *name = "coordinate_transformation_mode";

@@ -1,4 +1,4 @@
-/* Functions that netc has as formulas of others, and products along axes. */
+/* Functions that netc writes as formulas of others, and products along axes. */
 #include <string.h>
 
 #include "import/onnx/emit.h"
@@ -51,7 +51,7 @@ bool op_formula(struct onnx *x) {
   }
 }
 
-/* The parts of an axis, one after the other. */
+/* The product of an axis, element by element. */
 static int product_along(struct onnx *x, int value, int axis, int64_t size) {
   int product = emit_slice(x, value, axis, 0, 1);
   for (int64_t i = 1; i < size && product >= 0; i++) {
@@ -90,7 +90,7 @@ bool op_reduce_product(struct onnx *x) {
   return emit_give(x, 0, keep ? value : emit_reshape(x, value, kept, left));
 }
 
-/* Sums of all places up to each: one after the other. */
+/* Cumulative sums, element by element. */
 bool op_cumulate(struct onnx *x) {
   int64_t dims[MOST_AXES], number;
   int value = emit_input(x, 0), rank = emit_dims(x, value, dims);
@@ -142,7 +142,7 @@ bool op_triangle(struct onnx *x) {
   return mask >= 0 && emit_give(x, 0, emit_two(x, "Mul", value, mask));
 }
 
-/* Of truth values, which are 0 and 1. */
+/* On booleans, which are 0 and 1. */
 bool op_logic(struct onnx *x) {
   int a = emit_input(x, 0), b = emit_input(x, 1), less;
   if (a < 0 || (b < 0 && *x->at->type != 'N'))

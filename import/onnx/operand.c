@@ -1,4 +1,4 @@
-/* What a node says: its attributes, and inputs that are numbers. */
+/* Attributes of a node, and inputs that are numbers. */
 #include <inttypes.h>
 #include <string.h>
 

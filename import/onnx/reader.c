@@ -1,6 +1,7 @@
 /*
- * An ONNX model as a graph: values by name, operators in the file's order,
- * and what each is in netc (ops/onnx.def). github.com/onnx/onnx, docs/IR.md.
+ * Reads an ONNX model into a graph: values by name, operators in the file's
+ * order, each translated by a row of ops/onnx.def. github.com/onnx/onnx,
+ * docs/IR.md.
  */
 #include "import/onnx/reader.h"
 
@@ -17,7 +18,7 @@ static const struct onnx_row {
 #undef OP
 };
 
-/* The row of an operator; a function of ops.def without one is a layer. */
+/* The row of an operator. A function of ops.def needs none. */
 static struct onnx_row row_named(const char *name) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (strcmp(rows[i].name, name) == 0)
@@ -28,7 +29,7 @@ static struct onnx_row row_named(const char *name) {
   return (struct onnx_row){.name = NULL};
 }
 
-/* Rows, functions without one, and what is only folded. */
+/* Lists rows, functions without a row, and operators that are only folded. */
 bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
   size_t at = sizeof rows / sizeof *rows;
   if (index < at) {
@@ -56,8 +57,8 @@ static bool read_sizes(struct onnx *x) {
   return true;
 }
 
-/* What a node reads of the graph around it, in graphs of its own, follows its
- * operands. */
+/* Values of the enclosing graph that a node's inner graphs read are added after
+ * its operands. */
 static void add_op(struct onnx *x, struct onnx_op *op,
                    const Onnx__NodeProto *proto) {
   struct onnx_captured inside = {.seen = {0}};
@@ -136,10 +137,8 @@ static bool read_names(struct onnx *x) {
   return !x->graph->failed;
 }
 
-/*
- * netc's own files say which tensors are buffers, names with blanks between,
- * and which initializers are none of the net's: `constant/3`.
- */
+/* netc's own files name the buffers, separated by blanks, and mark initializers
+ * that are no tensors of the net: `constant/3`. */
 static void find_buffers(struct onnx *x) {
   const Onnx__ModelProto *model = x->model;
   bool ours = model->producer_name && strcmp(model->producer_name, "netc") == 0;
@@ -184,8 +183,8 @@ bool onnx_knows(const struct onnx_op *op) {
   return row_of(op).name;
 }
 
-/* Whether all that a node reads is there; what graphs inside it read may be
- * left out where another one of them is taken. */
+/* True if all inputs of a node exist. An inner graph may read left-out values
+ * if another one is chosen. */
 static bool check_inputs(struct onnx *x, bool *absent) {
   *absent = false;
   for (size_t i = 0; i < x->at->in_count; i++) {
@@ -213,7 +212,7 @@ static bool mark_outputs(struct onnx *x) {
   return true;
 }
 
-/* Views are large, and most have one reader. */
+/* Frees views after their last reader: views are large. */
 static void drop_read(struct onnx *x) {
   for (size_t i = 0; i < x->at->in_count; i++) {
     struct onnx_value *value = x->at->ins[i] < 0 ? NULL : onnx_operand(x, i);
@@ -273,7 +272,7 @@ bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
     struct onnx_op *op = ARENA_NEW(x->arena, struct onnx_op);
     add_op(x, op, g->node[i]);
     for (size_t k = 0; k < op->in_count; k++)
-      if (op->ins[k] >= 0) /* nobody knows how often: it stays */
+      if (op->ins[k] >= 0) /* unknown number of readers: keep */
         x->values.at[op->ins[k]].uses++;
     onnx_begin(x, op);
     right = onnx_read_op(x);
@@ -326,17 +325,17 @@ static bool says_something(const char *name) {
 }
 
 /*
- * Sizes of a batch other than 1 may be an axis like any other: then the file
- * is read once more. Where an operator's form is all that stops it, and what
- * is unknown may be left out, so may this one, the last time.
+ * If a batch other than 1 turns out to be an ordinary axis, the file is read
+ * again. If only the form of an operator prevents reading, and unknown
+ * operators may be left out, a last reading leaves this one out.
  */
 bool onnx_read_model(struct graph *graph, struct byte_store *store,
                      Onnx__ModelProto *model,
                      const struct import_options *options) {
   static const int batch_axes[] = {0, 1, -1};
   size_t last = sizeof batch_axes / sizeof *batch_axes;
-  bool whole = false; /* the first axis is the batch, and all are of one */
-  bool none = false;  /* the first axis is an axis like any other */
+  bool whole = false; /* first axis is the batch, for all tensors */
+  bool none = false;  /* first axis is an ordinary axis */
   struct graph clean, first = *graph;
   onnx_fill(model);
   if (says_something(model->graph->name))

@@ -1,8 +1,8 @@
 /*
- * Reading ONNX: nodes become layers one by one. A value of the file is a
- * constant or a view of what a layer gives: where its axes lie in that
- * layer's values, so that Reshape, Transpose and the like cost nothing until
- * somebody needs the axes in another order.
+ * Reads ONNX: nodes become layers one by one. A value of the file is a constant
+ * or a view of a layer's output, which says where each axis is in the layer's
+ * values. Reshape, Transpose and the like cost nothing until a reader needs the
+ * axes in another order.
  */
 #ifndef NETC_IMPORT_ONNX_READER_H
 #define NETC_IMPORT_ONNX_READER_H
@@ -15,17 +15,17 @@
 
 enum {
   MOST_AXES = 12,          /* of a value */
-  MOST_OPERATORS = 200000, /* nodes of a file */
-  MOST_FOLDED = 1 << 24,   /* values that folding makes */
+  MOST_OPERATORS = 200000, /* nodes in a file */
+  MOST_FOLDED = 1 << 24,   /* values that folding may compute */
   MOST_SIZE = 1 << 30,     /* of an axis */
   MOST_REPEATS = 64,       /* of a tensor along an axis */
   MOST_ROOM = 1 << 28,     /* values of all constants, for a small file */
 };
 
-/* Values of a tensor, of all samples: what strides are computed with. */
+/* Values of a tensor, of all samples; keeps strides from overflow. */
 #define MOST_VALUES ((int64_t)1 << 46)
 
-/* Element types that matter, by the numbers of onnx.proto. */
+/* The element types that are read, by the numbers of onnx.proto. */
 enum element_type {
   TYPE_FLOAT = 1,
   TYPE_UINT8 = 2,
@@ -36,19 +36,17 @@ enum element_type {
   TYPE_DOUBLE = 11,
 };
 
-/*
- * Rows less columns of a matrix, or a condition on them: true where they are
- * below `low` or above `high`.
- */
+/* Row minus column of each element of a matrix, or a condition on it: true if
+ * it is below `low` or above `high`. */
 struct band {
   bool plain; /* the difference itself */
   int64_t low, high;
 };
 
 /*
- * Values that do not depend on the inputs. `real` or `whole` has them, one
- * for all if it is a `fill`; neither before they are loaded, or if the file
- * does not have them (`unknown`: a parameter without its values).
+ * Values that do not depend on the inputs, in `real` or `whole`; a `fill` has
+ * one for all. Both are NULL before the values are loaded, and if the file does
+ * not have them (`unknown`: a parameter without values).
  */
 struct constant {
   int type; /* of onnx.proto */
@@ -57,21 +55,21 @@ struct constant {
   int64_t count;
   bool fill, unknown;
   bool trained; /* an initializer, not a Constant */
-  bool buffer;  /* as the file says */
-  bool left;    /* an operator that is left out reads it */
+  bool buffer;  /* by the file's metadata */
+  bool left;    /* read by an operator that is left out */
   const float *real;
   const int64_t *whole;
-  const Onnx__TensorProto *proto; /* where they are */
+  const Onnx__TensorProto *proto; /* the values in the file */
   const char *name;
-  struct constant *mask;         /* what it adds where it is a condition */
-  const struct constant *origin; /* that it is a view of, or NULL */
-  const struct constant *longer; /* a table whose first rows they are */
-  const struct band *band;       /* that stands for values which are not here */
-  struct constant *stored;       /* whole numbers that it stands for, or NULL */
-  const struct onnx_steps *steps; /* theirs */
+  struct constant *mask;         /* for a condition: the term that it adds */
+  const struct constant *origin; /* constant that this is a view of, or NULL */
+  const struct constant *longer; /* table with more rows, or NULL */
+  const struct band *band;       /* stands for values that are not computed */
+  struct constant *stored;       /* integers that it was scaled from, or NULL */
+  const struct onnx_steps *steps; /* their scale and zero */
 };
 
-/* What a layer gives, seen with the axes of the file, the batch among them. */
+/* A layer's output in the axes of the file, with the batch. */
 struct onnx_view {
   int node; /* of the graph; -1: none */
   struct onnx_layout at;
@@ -82,12 +80,12 @@ struct onnx_value {
   struct constant *constant;    /* or NULL */
   const struct onnx_view *view; /* or NULL */
   bool made;                    /* its node has been read */
-  bool absent;                  /* left out, with what it follows from */
+  bool absent;                  /* left out, or depends on a left-out value */
   bool output;
-  bool buffer;                 /* no parameter, as the file says */
-  bool idle;                   /* nothing that is read depends on it */
-  int uses, read;              /* operands that it is; those that were read */
-  const Onnx__TypeProto *type; /* that the file states, or NULL */
+  bool buffer;                 /* by the file's metadata: no parameter */
+  bool idle;                   /* not needed: idle.c */
+  int uses, read;              /* number of readers; of those already read */
+  const Onnx__TypeProto *type; /* type in the file, or NULL */
 };
 
 /* Axis i of a node is axis order[i] of the file. */
@@ -102,54 +100,54 @@ struct onnx_op {
   const char *type, *name;
   size_t in_count, out_count;
   int *ins, *outs; /* values; -1: not given */
-  bool idle;       /* it is not read */
-  int depth;       /* 0: of the file; it is a part of one of depth - 1 */
+  bool idle;       /* it is not needed: idle.c */
+  int depth;       /* 0: in the file; else part of one of depth - 1 */
 };
 
-/* A weight of a layer: its values have the axes of a weights file. */
+/* A layer's weight; its values have the axes of a file of weights. */
 struct from_weight {
-  const char *name; /* "bn.weight" has "weight" */
+  const char *name; /* in the layer: "weight" of "bn.weight" */
   const struct constant *from;
-  bool is_matrix, as_file; /* as in the graph */
+  bool is_matrix, as_file; /* as in struct graph_weight */
 };
 
-/* What is known of a node of the graph beside what the graph has. */
+/* Facts about a node that the graph does not have. */
 struct extra {
   double number; /* `mul 0.5`: 0.5 */
   bool has_number;
-  int axis; /* of a `slice`, and where it begins */
+  int axis; /* of a `slice`, with its start */
   int64_t from;
   int64_t shifts[3];           /* of a `roll` */
-  int64_t before[3], after[3]; /* zeros that a `pad` has, */
-  bool borders;                /* and no others */
-  const int *joined; /* of a `concat` along `axis`: what it joins in all */
+  int64_t before[3], after[3]; /* of a `pad`: its zeros */
+  bool borders;                /* the pad has only zeros */
+  const int *joined;           /* of a `concat` along `axis`: all its tensors */
   int parts;
-  VEC(int) moves; /* nodes that only move what this one gives */
+  VEC(int) moves; /* nodes that only move its output */
   VEC(struct from_weight) weights;
 };
 
 struct external_file;
 
-/* Operators of a type that netc has no equivalent of, or not in their form. */
+/* Operators of a type without an equivalent, or of an unsupported form. */
 struct onnx_absence {
   const struct onnx_op *first;
-  const char *why; /* NULL: of none */
+  const char *why; /* NULL: no equivalent */
   int64_t count;
 };
 
-/* Names of values of a graph inside a node, as of an If. */
+/* Names of the values of a graph inside a node, as in If. */
 struct onnx_scope {
   struct map names;
   struct onnx_scope *outer;
 };
 
-/* Names that graphs inside a node read of the one around it. */
+/* Names of the enclosing graph that graphs inside a node read. */
 struct onnx_captured {
   VEC(const char *) names;
   struct map seen;
 };
 
-/* What a large mask hides, or that it is none. */
+/* A large mask: the keys that it hides; `is`: it is a mask. */
 struct onnx_mask {
   const struct constant *of;
   bool is;
@@ -164,44 +162,44 @@ struct onnx {
   const Onnx__ModelProto *model;
   int64_t opset;
   VEC(struct onnx_value) values;
-  struct map names;         /* of values: the index plus 1 */
+  struct map names;         /* index in `values` plus 1, by name */
   struct onnx_scope *scope; /* inside a node, or NULL */
   VEC(struct onnx_op) ops;
   VEC(struct extra) extras; /* by node of the graph */
-  struct map sizes;         /* dynamic axes: the value of --dim */
-  int batch_axis;           /* of inputs; -1: they have none */
-  int64_t batch;            /* samples that the file's sizes speak of */
-  bool other_batch;         /* an operator has them along another axis */
-  bool open_batch;          /* how many samples there are is not stated */
-  bool over_batch;          /* an operator is over that axis: it is none */
+  struct map sizes;         /* values of --dim, by name of a dynamic axis */
+  int batch_axis;           /* of inputs; -1: none */
+  int64_t batch;            /* samples in the file's sizes */
+  bool other_batch;         /* an operator has the batch on another axis */
+  bool open_batch;          /* the number of samples is dynamic */
+  bool over_batch;          /* an operator covers that axis: no batch */
   int64_t room;             /* values that constants may still take */
-  VEC(struct external_file *) files;   /* that hold values, beside the model */
-  struct map beside;                   /* them by name: the index plus 1 */
-  const struct onnx_op *at;            /* the one that is being read */
-  VEC(const struct onnx_view *) spare; /* that nobody reads any more */
-  VEC(struct onnx_mask) masks;         /* that were looked at */
-  VEC(struct onnx_absence) absences;   /* of operators that are left out */
-  VEC(int) cuts;                       /* nodes that such operators read */
-  VEC(const struct constant *) left;   /* parameters of what is left out */
-  const struct onnx_view *regions;     /* the last that were pooled, or NULL */
-  bool lenient;                        /* nor what cannot be read as it is */
-  bool folded; /* batch norms were folded, as it seems: folded.c */
-  bool quantised, wide, stored; /* what layers give is in steps, of more than 8
-                                   bits; weights are: op_quant.c */
+  VEC(struct external_file *) files;   /* with values, next to the model */
+  struct map beside;                   /* index in `files` plus 1, by name */
+  const struct onnx_op *at;            /* the current operator */
+  VEC(const struct onnx_view *) spare; /* views without readers, for reuse */
+  VEC(struct onnx_mask) masks;         /* examined masks */
+  VEC(struct onnx_absence) absences;   /* of left-out operators */
+  VEC(int) cuts;                       /* nodes that left-out operators read */
+  VEC(const struct constant *) left;   /* parameters of left-out operators */
+  const struct onnx_view *regions;     /* last pooled regions, or NULL */
+  bool lenient;                        /* leave out unsupported forms, too */
+  bool folded; /* batch norms were probably folded: folded.c */
+  bool quantised, wide,
+      stored; /* scaled layers, more than 8 bits, scaled weights */
 };
 
-/* Decoding. False with the graph's error. */
+/* Decodes a model; false with the graph's error. */
 bool onnx_decode(struct graph *graph, struct byte_store *store,
                  Onnx__ModelProto **model);
 
-/* Texts that a model leaves out are empty. */
+/* Sets strings that a model lacks to "". */
 void onnx_fill(Onnx__ModelProto *model);
-/* One that is decoded, of a file of that size. */
+/* Reads a decoded model. */
 bool onnx_read_model(struct graph *graph, struct byte_store *store,
                      Onnx__ModelProto *model,
                      const struct import_options *options);
 
-/* What stands in a TensorProto's raw_data: where that lies in the file. */
+/* The place of a TensorProto's raw_data in the file. */
 struct onnx_raw {
   uint64_t at, count;
 };
@@ -209,11 +207,11 @@ struct onnx_raw {
 /* The first layer of the operator's row in ops/onnx.def. */
 enum layer_word onnx_word(const struct onnx *x);
 
-/* "`conv1` (Conv; group=1): WHAT"; false. */
+/* Fails with "`conv1` (Conv; group=1): WHAT"; returns false. */
 bool onnx_fail(struct onnx *x, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The same where a node, an axis or a count is returned: -1. */
+/* Fails in a function that returns a node, an axis or a count: -1. */
 #define ONNX_NONE(...) (onnx_fail(__VA_ARGS__), -1)
-/* A name of the file, fit to be read. */
+/* A name of the file without control characters. */
 const char *onnx_shown(struct onnx *x, const char *name);
 
 /* Attributes of the current node. */
@@ -223,67 +221,71 @@ int64_t onnx_int(const struct onnx *x, const char *name, int64_t usual);
 double onnx_real(const struct onnx *x, const char *name, double usual);
 bool onnx_is(const struct onnx *x, const char *name, const char *text,
              bool usual);
-/* Whether it is not given, or one of these; the last is NULL. Fails if not. */
+/* True if the attribute is missing or one of `words`, ended by NULL; else
+ * fails. */
 bool onnx_one_of(struct onnx *x, const char *name, const char *const *words);
-/* How many; -1: it is not given; fails if more than `most`. */
+/* Reads integers; returns their number, or -1 if the attribute is missing.
+ * Fails if there are more than `most`. */
 int onnx_ints(struct onnx *x, const char *name, int64_t *to, int most);
 
-/* Values by name, new ones included: of the graph that is being read, else of
- * those around it; and one that it makes itself. */
+/*
+ * The index of a value by name, which may be new: in the current graph, else in
+ * enclosing ones. onnx_made_index is for values that the reader makes itself.
+ */
 int onnx_value_index(struct onnx *x, const char *name);
 int onnx_made_index(struct onnx *x, const char *name);
 
 /* Operands of the current node. */
 struct onnx_value *onnx_operand(struct onnx *x, size_t index);
 bool onnx_has(const struct onnx *x, size_t index);
-/* Whether something reads that output of it. */
+/* True if an output of the current node has readers. */
 bool onnx_is_read(const struct onnx *x, size_t out);
-/* Its constant; NULL: it is none. */
+/* The constant in an operand, or NULL. */
 struct constant *onnx_constant(struct onnx *x, size_t index);
-/* Its view; fails, and gives NULL, where it is a constant. */
+/* The view in an operand; NULL with an error if it is constant. */
 const struct onnx_view *onnx_input(struct onnx *x, size_t index);
-/* Whole numbers, of an input or, before a later opset, of an attribute. */
+/* Integers in an input or, in older opsets, in an attribute. */
 int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most);
-/* An axis from 0; -1, and failed, if there is none. */
+/* An axis from 0; -1 with an error if it does not exist. */
 int onnx_axis(struct onnx *x, int64_t axis, int rank);
-/* That of a Concat, which has to say it since opset 4. */
+/* Concat's axis, which is required since opset 4. */
 int onnx_concat_axis(struct onnx *x, int rank);
-/* Marks the axes that are named; false, and failed, if one does not exist or
- * is named twice. */
+/* Marks named axes; false, with an error, if one does not exist or is
+ * repeated. */
 bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
                     bool marked[MOST_AXES]);
 
-/* The element type and sizes of an input; NULL: a sequence, a map, or none.
- * The members of TypeProto are a union: no other place reads them. */
+/* The element type and sizes of an input; NULL for a sequence, a map, or no
+ * type. Only this function reads TypeProto's union. */
 const Onnx__TypeProto__Tensor *
 onnx_tensor_type(const Onnx__ValueInfoProto *info);
 
-/* "conv1.weight" and the like, as exporters name parameters. */
+/* True for "conv1.weight" and similar names of parameters. */
 bool onnx_is_weight_name(const char *name);
 
-/* Results. */
+/* Outputs of the current node. */
 bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view);
-/* The first output, a node that lies as `like` does; true. */
+/* Gives a node in the layout of `like` as the first output; returns true. */
 bool onnx_give_node(struct onnx *x, const struct onnx_view *like, int node);
-/* True. */
+/* Returns true. */
 bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant);
 
 /* Constants. */
 struct constant *constant_new(struct onnx *x, int type, int rank,
                               const int64_t *dims);
 struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto);
-/* Loads them; false, and failed, if the file has none. */
+/* Loads the values; false with an error if the file lacks them. */
 bool constant_load(struct onnx *x, struct constant *c);
 bool constant_known(struct onnx *x, struct constant *c);
-/* Takes room for so many values; false, and failed, if there is no more. */
+/* Reserves `count` values; false with an error if the limit is reached. */
 bool constant_room(struct onnx *x, int64_t count);
 double constant_real(const struct constant *c, int64_t i);
 int64_t constant_whole(const struct constant *c, int64_t i);
 bool constant_is_real(const struct constant *c);
-/* All values are the same: *with. Loads only what is small. */
+/* True if all values equal *with. Loads small constants only. */
 bool constant_is_even(struct onnx *x, struct constant *c, double *with);
-/* The same values, seen through a layout of their dense space. */
+/* The values through a layout of their dense order. */
 struct constant *constant_through(struct onnx *x, struct constant *c,
                                   const struct onnx_layout *at);
 struct constant *constant_with(struct onnx *x, struct constant *c, int rank,
@@ -292,24 +294,23 @@ struct constant *constant_zeros(struct onnx *x, int64_t count);
 struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
                                int count);
 
-/* Takes the source that the file has, if the model is still what it says. */
+/* Takes the source in the file, if the model was not changed since. */
 bool onnx_take_source(struct onnx *x);
 
-/* Whether batch norms were folded into convolutions. */
+/* Sets `folded`: true if batch norms were probably folded. */
 void onnx_find_folded(struct onnx *x);
-/* What takes the place of a convolution: itself, or with --assume-bn the norm
- * that was folded into it. */
+/* The convolution, or with --assume-bn the norm that was folded into it. */
 struct graph_node *onnx_unfold_norm(struct onnx *x, struct graph_node *conv,
                                     int64_t channels);
 
-/* Folding: nodes whose inputs are all constants; *done: it was one. */
+/* Folds a node whose inputs are all constants; *done: it was folded. */
 bool fold_constants(struct onnx *x, bool *done);
 
 /* Nodes of the graph. */
 struct extra *onnx_extra(struct onnx *x, int index);
-/* What is added to the graph from now on is of this operator, or of none. */
+/* Nodes added from now on belong to this operator, or to none. */
 void onnx_begin(struct onnx *x, const struct onnx_op *op);
-/* A layer on a node, for now with its shape. */
+/* Adds a layer on a node, initially with its shape. */
 static inline struct graph_node *onnx_layer(struct onnx *x,
                                             enum layer_word word, int input) {
   return graph_layer(x->graph, word, input);
@@ -321,112 +322,114 @@ void onnx_add_weight(struct onnx *x, struct graph_node *node, const char *name,
                      const struct constant *from);
 const struct constant *onnx_find_weight(struct onnx *x, int node,
                                         const char *name);
-/* A `weight` of these values. */
+/* Adds a `weight` with these values. */
 struct graph_node *onnx_weight(struct onnx *x, struct constant *c);
 
-/* Gives out a new view of a node as the first output; true. */
+/* Gives a new view of a node as the first output; returns true. */
 bool onnx_give_fresh(struct onnx *x, int node, int rank, const int64_t *dims,
                      const struct onnx_axes *axes);
 
-/* The language's name of an axis of a node: "h". */
+/* The language's name for an axis of a node: "h". */
 const char *onnx_axis_word(struct onnx *x, const struct graph_shape *shape,
                            int axis);
 
 /* Views. */
 int64_t onnx_values(struct onnx *x, int node);
-/* Axis `order[i]` of the file is axis i of the node. */
+/* A view in which axis i of the node is axis `order[i]` of the file. */
 struct onnx_view view_fresh(struct onnx *x, int node, int rank,
                             const int64_t *dims, const int *order, int count);
-/* A node that has these axes; -1, and failed, if that cannot be. */
+/* A node with these axes; -1 with an error if that is impossible. */
 int view_realise(struct onnx *x, int node, const struct onnx_layout *want,
                  bool loose);
-/* What it takes: 0 nothing, 1 a reshape, 2 a permute; -1: cannot be. */
+/* The cost of that: 0 nothing, 1 a reshape, 2 a permute; -1: impossible. */
 int view_cost(struct onnx *x, int node, const struct onnx_layout *want);
-/* The same with axes of the file in that order, but for the batch. */
+/* Rearranges a view to axes of the file in this order, without the batch. */
 bool view_rearrange(struct onnx *x, const struct onnx_view *view,
                     const int *order, int count, struct onnx_view *result);
-/* All axes but the batch, in the file's order. */
+/* Rearranges it to all axes but the batch, in the file's order. */
 bool view_plain(struct onnx *x, const struct onnx_view *view,
                 struct onnx_view *result);
-/* The same, but that the axes are in the order in which they lie. */
+/* Rearranges it to all axes but the batch, in the order in memory. */
 bool view_parted(struct onnx *x, const struct onnx_view *view,
                  struct onnx_view *result);
-/* Maps: rows and columns, then channels. */
+/* Rearranges a map to rows and columns, then channels. */
 bool view_channels_last(struct onnx *x, const struct onnx_view *view,
                         struct onnx_view *result);
-/* Which axis of the node that axis of the file is; -1: none of them. */
+/* The node's axis for an axis of the file; -1: none. */
 int view_axis(struct onnx *x, const struct onnx_view *view, int axis);
-/* False: its axes are not whole axes of the file. */
+/* The file's axes of the node; false if they are not whole axes. */
 bool axes_of(struct onnx *x, const struct onnx_view *view,
              struct onnx_axes *axes);
 int axes_place(const struct onnx_axes *axes, int axis);
-/* All but the batch, `with` in any case. */
+/* All axes but the batch; always includes `with`. */
 void axes_plain(struct onnx *x, const struct onnx_view *view, int with,
                 struct onnx_axes *axes);
 void axes_near(struct onnx *x, const struct onnx_view *view, int with,
                struct onnx_axes *axes);
-/* A view of which that axis is one of the node's. */
+/* Rearranges a view so that `axis` is a whole axis of the node. */
 bool view_with_axis(struct onnx *x, const struct onnx_view *view, int axis,
                     struct onnx_axes *axes, struct onnx_view *result);
-/* An axis of the file as the node's last one; no `axes`: as it was. */
+/* Makes an axis the node's last; with `axes` NULL, order is otherwise kept. */
 bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
                   struct onnx_view *result, struct onnx_axes *axes);
 /* The view of a node whose axes have other sizes than those of `view`. */
 bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
                   struct onnx_view *result);
-/* Is the axis the batch (or of size 1)? */
+/* True if the axis is the batch or has size 1. */
 bool view_is_batch(struct onnx *x, const struct onnx_view *view, int axis);
-/* Values of `other` in the order of those of `view`: netc's axes; those that
- * are repeated have size 1. */
+/* The layout of `other` in the order of `view`'s axes in netc; repeated axes
+ * have size 1. */
 bool layout_along(struct onnx *x, const struct onnx_view *view,
                   const struct onnx_layout *other, int64_t other_values,
                   struct onnx_layout *want);
-/* The sizes of both together, from the last axis on; `dims` may be `a`. */
+/* Broadcasts sizes, from the last axis on; `dims` may be `a`. */
 bool onnx_joint_dims(struct onnx *x, const int64_t *a, int a_rank,
                      const int64_t *b, int b_rank, int *rank, int64_t *dims);
-/* With axes of size 1 in front, and repeated along `dims`. */
+/* Adds axes of size 1 in front, and repeats along `dims`. */
 bool layout_spread(const struct onnx_layout *at, int rank, const int64_t *dims,
                    struct onnx_layout *result);
 
 /* The operator and its attributes, for messages. */
 const char *onnx_op_text(struct onnx *x, const struct onnx_op *op);
-/* Whether it has a row in ops/onnx.def. */
+/* True if the operator has a row in ops/onnx.def. */
 bool onnx_knows(const struct onnx_op *op);
 
-/* Operators without an equivalent: all at once, before anything else is said;
- * false, and failed, if they may not be left out. */
+/* Reports all operators without an equivalent, before other errors; false with
+ * an error if they may not be left out. */
 bool onnx_refuse_unknown(struct onnx *x);
-/* The current one is, since it is `unknown` or follows from one; true. */
+/* Leaves out the current operator, which is `unknown` or depends on a left-out
+ * one; returns true. */
 bool onnx_leave_out(struct onnx *x, bool unknown);
-/* What reads something absent, but makes an input of its own; or is not
- * `done`. */
+/* Reads an operator that has an absent input, but makes an input of its own;
+ * else not `done`. */
 bool onnx_read_regions(struct onnx *x, bool *done);
-/* The current one cannot be read: it is left out, too, if that may be; true. */
+/* Leaves out the current operator after an error, if allowed; returns true. */
 bool onnx_leave_failed(struct onnx *x);
-/* What these read are outputs where one of the file's is left out, too. */
+/* Makes the left-out operators' inputs outputs if an output of the file is left
+ * out. */
 void onnx_say_left_out(struct onnx *x);
 
-/* Graphs inside a node: what they read of the one around it. */
+/* Finds the names of the enclosing graph that inner graphs read. */
 void onnx_find_captured(struct onnx *x, const Onnx__NodeProto *proto,
                         struct onnx_captured *inside);
-/* Reads such a graph in the place of its node; outs: its outputs. */
+/* Reads an inner graph in place of its node; `outs` are its outputs. */
 bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
                      struct onnx_value *outs, size_t count);
 
-/* What is not read, where attention is one operator. */
+/* Finds values that are not needed: idle.c. */
 void onnx_find_idle(struct onnx *x);
-/* The current node becomes layers. */
+/* Translates the current node into layers. */
 bool onnx_read_op(struct onnx *x);
 
-/* The ends: inputs first, outputs when all is read. */
+/* Inputs are read first, outputs last. */
 bool onnx_read_inputs(struct onnx *x);
 bool onnx_finish(struct onnx *x);
 
-/* Rows of a table by how far two positions are apart: embed of distances. */
+/* Tests whether a table is indexed by the distance of two positions. */
 bool onnx_is_by_distance(struct onnx *x, const struct constant *table,
                          struct constant *places);
-/* The table that a bias of heads x n x n was picked from, if its values are of
- * distances in a square window of n positions; else NULL. */
+/* The table that a bias of heads x n x n was selected from; NULL unless its
+ * values depend on distances in a square window of n positions. */
 const struct constant *onnx_distance_table(struct onnx *x,
                                            const struct constant *bias,
                                            int64_t heads, int64_t n,
@@ -434,15 +437,15 @@ const struct constant *onnx_distance_table(struct onnx *x,
 bool onnx_read_by_distance(struct onnx *x, struct constant *table,
                            struct constant *places);
 
-/* Products, a softmax and moves become `attention`. */
+/* Turns products, a softmax and moves into `attention`. */
 void onnx_find_attention(struct onnx *x);
 
-/* Whether an operator is one that may be folded; their names, NULL after
- * the last. */
+/* True if an operator can be folded. fold_name lists them, NULL after the
+ * last. */
 bool fold_knows(const char *type);
 const char *fold_name(size_t index);
 
-/* Rows of the table. */
+/* Functions of the table's rows. */
 typedef bool onnx_op_fn(struct onnx *x);
 
 #define OP(name, function, ...) onnx_op_fn function;

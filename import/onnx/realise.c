@@ -1,13 +1,11 @@
-/*
- * Nodes whose values lie as somebody wants them: what is reshaped, permuted,
- * shuffled or repeated for it.
- */
+/* Nodes with values in a wanted layout: reshapes, permutes, shuffles and
+ * repeats. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/onnx/reader.h"
 
-/* A place where what is wanted begins: the batch is left out. */
+/* The wanted layout without the batch. */
 static bool without_batch(struct onnx *x, int64_t values,
                           const struct onnx_layout *want,
                           struct onnx_layout *result) {
@@ -27,7 +25,7 @@ static bool without_batch(struct onnx *x, int64_t values,
   return true;
 }
 
-/* Whether atoms follow each other as the values lie, all of them. */
+/* True if the atoms cover all values in memory order. */
 static bool is_dense(const struct onnx_layout *want, int64_t values) {
   int64_t stride = 1;
   for (int i = want->count; i-- > 0;) {
@@ -38,7 +36,7 @@ static bool is_dense(const struct onnx_layout *want, int64_t values) {
   return stride == values;
 }
 
-/* Whether atoms reach every value once. */
+/* True if the atoms cover every value once. */
 static bool is_whole(const struct onnx_layout *want, int64_t values, int *by) {
   int64_t stride = 1;
   for (int i = 0; i < want->count; i++) {
@@ -85,7 +83,7 @@ static void note_move(struct onnx *x, int node, int move) {
   *VEC_PUSH(x->arena, &onnx_extra(x, node)->moves) = move;
 }
 
-/* A move that somebody wanted before; -1: nobody did. */
+/* An earlier node for the same move; -1: none. */
 static int same_move(struct onnx *x, int node, enum layer_word word,
                      const struct graph_shape *shape, const int *order) {
   const struct extra *extra = onnx_extra(x, node);
@@ -135,7 +133,7 @@ static int permuted(struct onnx *x, int node, const int *order) {
   return layer->index;
 }
 
-/* Channels of groups that alternate: the last axis is k x g of g x k. */
+/* A channel shuffle: the last axis is k x g of g x k. */
 static int64_t shuffle_of(const struct graph_shape *shape,
                           const struct onnx_layout *want) {
   int n = want->count;
@@ -155,7 +153,7 @@ static int64_t shuffle_of(const struct graph_shape *shape,
   return want->atom[n - 1].size;
 }
 
-/* Axes of the node itself in another order: no reshape before it. */
+/* The order of the node's own axes, if no reshape is needed. */
 static bool axis_order(const struct graph_shape *shape,
                        const struct onnx_layout *want, int *order) {
   int64_t strides[LIMIT_RANK], stride = 1;
@@ -191,7 +189,7 @@ static bool axis_order(const struct graph_shape *shape,
   return true;
 }
 
-/* The inverse of a permutation's places: which source axis comes i-th. */
+/* Inverts a permutation: the source axis at position i. */
 static int moved(struct onnx *x, int node, const struct onnx_layout *want,
                  const int *by) {
   struct graph_shape parts = {0}, end;
@@ -228,7 +226,7 @@ int view_cost(struct onnx *x, int node, const struct onnx_layout *want) {
   return !same_sizes(&graph_at(x->graph, node)->shape, &inner, true);
 }
 
-/* The same tensor `count` times, along an axis where it has one place. */
+/* Repeats a tensor `count` times along an axis of size 1. */
 static int repeated(struct onnx *x, int node, int axis, int64_t count) {
   struct graph_shape shape = graph_at(x->graph, node)->shape;
   shape.size[axis] = count;
@@ -247,10 +245,8 @@ static int repeated(struct onnx *x, int node, int axis, int64_t count) {
   return join->index;
 }
 
-/*
- * Axes that are repeated in part or as a whole, as heads of keys are that
- * several heads of queries share: a join of the same tensor.
- */
+/* Repeats axes, in part or as a whole, by a join of the same tensor: as heads
+ * of keys that several heads of queries share. */
 static int repeat(struct onnx *x, int node, const struct onnx_layout *want) {
   struct onnx_layout once = {.first = want->first};
   struct graph_shape shape;

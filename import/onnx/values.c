@@ -1,4 +1,4 @@
-/* Values of a file: by name, as operands, and what operators make them. */
+/* Values of a file: by name, as operands, and as outputs of operators. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static int value_of(struct onnx *x, struct map *names, const char *name) {
   return (int)entry->number - 1;
 }
 
-/* Of the graph that is being read, else of those around it. */
+/* Searches the current graph, then enclosing ones. */
 int onnx_value_index(struct onnx *x, const char *name) {
   for (struct onnx_scope *s = x->scope; s; s = s->outer) {
     const struct map_entry *entry = map_find(&s->names, slice_of(name));
@@ -41,7 +41,7 @@ struct constant *onnx_constant(struct onnx *x, size_t index) {
   return onnx_has(x, index) ? onnx_operand(x, index)->constant : NULL;
 }
 
-/* A constant as a tensor that flows: queries that are learned. */
+/* A constant as a tensor of the net, such as learned queries. */
 static const struct onnx_view *weight_view(struct onnx *x, struct constant *c) {
   struct onnx_axes axes = {.count = 0};
   struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
@@ -77,7 +77,7 @@ static const Onnx__TensorShapeProto *stated_shape(const Onnx__TypeProto *type) {
              : NULL;
 }
 
-/* The size of a stated axis; 0: it is not stated. */
+/* The size of a stated axis; 0 if it is dynamic. */
 static int64_t stated_size(struct onnx *x,
                            const Onnx__TensorShapeProto__Dimension *dim) {
   if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
@@ -91,7 +91,7 @@ static int64_t stated_size(struct onnx *x,
   return 0;
 }
 
-/* What the file says of a shape has to be what it is. */
+/* Fails if the file states another shape. */
 static bool check_stated(struct onnx *x, const struct onnx_value *value,
                          int rank, const int64_t *dims) {
   const Onnx__TensorShapeProto *shape = stated_shape(value->type);
@@ -117,7 +117,7 @@ bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
   if (out >= x->at->out_count || x->at->outs[out] < 0)
     return true;
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
-  if (value->buffer) { /* a fill stands for values that are not here */
+  if (value->buffer) { /* values are missing: a fill */
     constant->trained = constant->fill = false;
     constant->buffer = true;
     constant->unknown = true;
@@ -137,7 +137,7 @@ bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view) {
                 view->at.dim[i]);
       return true;
     }
-    values *= max_i64(view->at.dim[i], 1); /* of steps over nothing, too */
+    values *= max_i64(view->at.dim[i], 1); /* strides over empty axes, too */
   }
   if (view->at.rank > MOST_AXES) {
     onnx_fail(x, "a tensor of %d axes; at most %d are supported", view->at.rank,

@@ -1,4 +1,4 @@
-/* Views: which axes of a layer the axes of a value are. */
+/* Views: the axes of a value as axes of a layer's output. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ int64_t onnx_values(struct onnx *x, int node) {
       onnx_fail(x, "a tensor of %s is too large",
                 graph_sizes(x->graph, shape->size, shape->rank));
       for (int k = 0; k < shape->rank; k++)
-        shape->size[k] = 1; /* for what is still computed */
+        shape->size[k] = 1; /* the shape is still unknown */
       return 1;
     }
     values *= shape->size[i];
@@ -33,7 +33,7 @@ struct onnx_view view_fresh(struct onnx *x, int node, int rank,
   if (x->graph->failed)
     return (struct onnx_view){node, layout_dense(rank, ones)};
   for (int i = 0; i < rank; i++)
-    strides[i] = values; /* the batch, or one place */
+    strides[i] = values; /* the batch, or size 1 */
   for (int i = count; i-- > 0;) {
     strides[order[i]] = stride;
     stride *= shape->size[i];
@@ -68,7 +68,7 @@ bool view_rearrange(struct onnx *x, const struct onnx_view *view,
           view->at.dim[i]);
     if (view->at.dim[i] == 1)
       continue;
-    /* The batch goes first, and is left out there. */
+    /* The batch is first, and is dropped there. */
     struct onnx_layout batch = layout_of(
         1, &view->at.dim[i], (int64_t[]){onnx_values(x, view->node)}, 0);
     memmove(want.atom + 1, want.atom, (size_t)want.count * sizeof *want.atom);
@@ -171,7 +171,7 @@ bool layout_spread(const struct onnx_layout *at, int rank, const int64_t *dims,
   return true;
 }
 
-/* Axes that are repeated have one place; false: one is in part. */
+/* Gives repeated axes size 1; false if only part of an axis is repeated. */
 static bool collapse(struct onnx_layout *want) {
   struct onnx_layout result = {.rank = want->rank, .first = want->first};
   for (int i = 0; i < want->rank; i++) {
@@ -223,7 +223,7 @@ bool layout_along(struct onnx *x, const struct onnx_view *view,
   for (int i = 1; i < rank; i++)
     order[i - 1] = i;
   *want = layout_order(want, rank - 1, order);
-  if (goes) { /* view_realise leaves it out again */
+  if (goes) { /* view_realise drops it again */
     memmove(want->atom + 1, want->atom,
             (size_t)want->count * sizeof *want->atom);
     want->atom[0] = (struct onnx_atom){x->batch, other_values, 0};
