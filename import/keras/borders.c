@@ -1,15 +1,15 @@
-/* Keras' layers that pad, cut and resize maps. */
+/* Keras' layers that pad, crop and resize maps. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "import/keras/keras.h"
 
-/* `padding` and `cropping`: one number, one an axis, or two an axis. */
+/* `padding` and `cropping`: one number, one for each axis, or two for each. */
 static bool read_sides(struct keras_call *call, const char *key, int axes,
                        int64_t usual, int64_t *before, int64_t *after) {
   const json_t *value = keras_member(call->config, key);
   size_t count = json_array_size(value);
-  bool pair = axes == 1 && count == 2; /* of the one axis */
+  bool pair = axes == 1 && count == 2; /* of the only axis */
   for (int i = 0; i < axes; i++) {
     const json_t *item = pair || !json_is_array(value)
                              ? value
@@ -29,7 +29,7 @@ static bool read_sides(struct keras_call *call, const char *key, int axes,
   return true;
 }
 
-/* The next convolution takes the zeros as its padding. */
+/* True if the next convolution takes the zeros as its padding. */
 static bool is_taken_by_user(const struct keras_call *call) {
   static const char *const types[] = {
       "Conv1D",          "Conv2D",          "Conv3D",         "DepthwiseConv1D",
@@ -43,7 +43,7 @@ static bool is_taken_by_user(const struct keras_call *call) {
   return false;
 }
 
-/* Of values that are not below 0 the largest is the same. */
+/* A maximum pool takes the zeros if no value is below 0. */
 static bool is_taken_by_pool(const struct keras_call *call) {
   enum layer_word word = graph_at(call->graph, call->inputs[0].node)->word;
   return call->user_type && call->keras->lead == 0 &&

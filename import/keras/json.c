@@ -1,13 +1,11 @@
-/*
- * A Keras file's values, read by jansson, and where its objects begin: their
- * braces are counted in the text, and the objects in the tree, in order.
- */
+/* Parses a Keras file with jansson, and finds where its objects begin: the n-th
+ * brace of the text belongs to the n-th object of the tree. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "import/keras/keras.h"
 
-/* Where each `{` outside strings is; the text is known to be JSON. */
+/* Notes each `{` outside strings; the text is valid JSON. */
 static void find_braces(struct keras *k, struct slice text) {
   VEC(struct keras_place) places = {0};
   struct keras_place at = {1, 1};
@@ -33,7 +31,8 @@ static struct slice address_of(const json_t *const *object) {
   return (struct slice){(const char *)object, sizeof *object};
 }
 
-/* How weights begin and are held back: half of a file, and nothing reads it. */
+/* Skips initializers, regularizers and constraints: half of a file, and
+ * unused. */
 static bool is_unread(const char *name) {
   static const char *const ends[] = {"_initializer", "_regularizer",
                                      "_constraint"};
@@ -56,7 +55,7 @@ static int64_t objects_in(const json_t *value) {
   return count;
 }
 
-/* Jansson keeps the order of members, and bounds the depth. */
+/* Jansson keeps the order of members and limits the depth. */
 static void number_objects(struct keras *k, const json_t *value,
                            int64_t *count) {
   if (json_is_object(value)) {
@@ -87,7 +86,7 @@ struct keras_place keras_place_of(const struct keras *k, const json_t *object) {
                                 : (struct keras_place){0};
 }
 
-/* What is wrong with a text that is no JSON. */
+/* The reason why a text is no JSON. */
 static const char *json_mistake(const json_error_t *error) {
   switch (json_error_code(error)) {
   case json_error_premature_end_of_input: return "it ends too early: cut off?";
@@ -101,10 +100,8 @@ static const char *json_mistake(const json_error_t *error) {
   }
 }
 
-/*
- * A code of Python, in a Lambda, may hold a NUL. What was written twice,
- * json.dump(model.to_json(), file), is read twice.
- */
+/* A Lambda's Python code may contain NUL. A file that was encoded twice, by
+ * json.dump(model.to_json(), file), is decoded twice. */
 bool keras_parse(struct keras *k, struct slice file) {
   json_error_t error;
   int64_t count = 0;

@@ -1,7 +1,7 @@
 /*
- * A Keras model while it is read: json.c has the file's values,
- * read.c walks layers and their calls, the other files know the layers.
- * Shapes are in netc's order, channels last, without the batch.
+ * State of reading a Keras model: json.c parses the file, read.c walks layers
+ * and their calls, and the other files translate layers. Shapes are in netc's
+ * order, channels last, without the batch.
  */
 #ifndef NETC_IMPORT_KERAS_KERAS_H
 #define NETC_IMPORT_KERAS_KERAS_H
@@ -11,13 +11,13 @@
 #include "import/reader.h"
 #include "import/window.h"
 
-/* The largest size, count or index that is read. */
+/* The maximum size, count or index that is read. */
 #define KERAS_MOST ((int64_t)1 << 30)
 
-/* Nesting of models inside models and of layers inside wrappers. */
+/* Maximum nesting of models and wrappers. */
 enum { KERAS_DEEPEST = 16 };
 
-/* Where an object begins in the file, both from 1. */
+/* Where an object begins in the file; both count from 1. */
 struct keras_place {
   size_t line, column;
 };
@@ -29,17 +29,17 @@ struct keras {
   struct graph *graph;
   const struct import_options *options;
   json_t *root;
-  struct map order;          /* objects of the file by address: their number */
+  struct map order;          /* number of an object in the file, by address */
   struct keras_place *place; /* by that number */
-  bool contained;            /* the JSON is not the file: nobody sees it */
-  int version;               /* of Keras; 0: the file does not say */
+  bool contained;            /* the JSON is inside another file: no lines */
+  int version;               /* of Keras; 0: unknown */
   bool channels_first[LIMIT_RANK + 1]; /* by rank, without the batch */
-  int lead;        /* axes before those that a layer sees: TimeDistributed's */
-  int depth;       /* of models and wrappers */
-  VEC(bool) alone; /* by node: one layer reads it */
-  struct keras_weights *weights; /* NULL: the file is JSON alone */
-  VEC(const char *) models;      /* the names of those that are being read */
-  const char *path;              /* of the model, as weights have it */
+  int lead;                      /* axes that TimeDistributed adds in front */
+  int depth;                     /* nesting of models and wrappers */
+  VEC(bool) alone;               /* by node: it has one reader */
+  struct keras_weights *weights; /* NULL: the file is only JSON */
+  VEC(const char *) models;      /* names of the models being read */
+  const char *path;              /* path of the model in the weights' names */
 };
 
 /* Nodes of tensors that netc does not have. */
@@ -47,53 +47,53 @@ enum {
   KERAS_LEFT_OUT = -1,
   KERAS_STATE = -2,
   KERAS_LAST = -3,
-  KERAS_MASK = -4 /* which steps count */
+  KERAS_MASK = -4 /* which steps are valid */
 };
 
-/* A tensor as Keras sees it; that of the node may have axes of 1 besides. */
+/* A tensor in Keras; the node's shape may have additional axes of size 1. */
 struct keras_tensor {
   int node;
   struct graph_shape shape;
   bool padded; /* zeros that its only user, a convolution, adds itself */
   int64_t before[3], after[3];
-  int last_of; /* of KERAS_LAST: whose last step it is */
+  int last_of; /* of KERAS_LAST: the sequence */
 };
 
-/* What a call is given: a tensor, or a value of the file. */
+/* An argument of a call: a tensor, or a value in the file. */
 struct keras_operand {
-  const char *key; /* of a named argument; NULL */
+  const char *key; /* of a named argument; else NULL */
   bool is_tensor;
   struct keras_tensor tensor;
   json_t *value;
 };
 
-/* "3.0.1", "tfjs-layers 4.22.0", which computes as Keras 2; NULL: not said. */
+/* "3.0.1"; "tfjs-layers 4.22.0", which is as Keras 2; NULL: unknown. */
 void keras_set_version(struct keras *k, const char *version);
 
 struct keras_row;
 
-/* One application of a layer. */
+/* One call of a layer. */
 struct keras_call {
   struct keras *keras;
   struct graph *graph;
   const char *name, *type;
-  const struct keras_row *row; /* what is known of the type */
+  const struct keras_row *row; /* of the type */
   json_t *json, *config;
   struct keras_place place;
   bool frozen;
   const struct keras_operand *operands;
   size_t operand_count;
-  const struct keras_tensor *inputs; /* of the operands, the tensors */
+  const struct keras_tensor *inputs; /* operands that are tensors */
   size_t input_count;
-  /* What alone uses the output, if it is one layer; NULL. */
+  /* The only user of the output, if it is one layer; else NULL. */
   const char *user_type;
   json_t *user_config;
   struct keras_model *model; /* of a nested model */
   VEC(struct keras_tensor) outputs;
-  const char *path;   /* of its weights, in files that have them by path */
-  bool again;         /* it has its weights already */
-  VEC(size_t) stored; /* of the file's weights, its own */
-  size_t took;        /* of these */
+  const char *path;   /* of its weights, in files with paths */
+  bool again;         /* its weights were read by an earlier call */
+  VEC(size_t) stored; /* its own weights in the file */
+  size_t took;        /* number already taken */
 };
 
 typedef bool keras_layer_fn(struct keras_call *call);
@@ -101,30 +101,30 @@ typedef bool keras_layer_fn(struct keras_call *call);
 /* The file. */
 
 bool keras_parse(struct keras *keras, struct slice file);
-/* The model in what was parsed, with what may be around it. */
+/* Reads the model in the parsed JSON, which may be nested. */
 bool keras_read_root(struct keras *keras);
-/* Both. */
+/* Parses a text and reads the model. */
 bool keras_read_text(struct keras *keras, struct slice text);
 struct keras_place keras_place_of(const struct keras *keras,
                                   const json_t *object);
-/* Fails at a place; always false. */
+/* Fails at a place; returns false. */
 bool keras_refuse(struct keras *keras, struct keras_place place,
                   const char *format, ...) PRINTF_LIKE(3, 4);
-/* A member; tuples of Keras 3 as arrays, NULL for null and for none. */
+/* A member: Keras 3's tuples as arrays; NULL if it is null or missing. */
 json_t *keras_member(const json_t *object, const char *key);
 const char *keras_string(const json_t *object, const char *key,
                          const char *usual);
 
 /* Values of a layer's config. */
 
-/* "`conv1` (Conv2D): ..."; always false. */
+/* Fails with "`conv1` (Conv2D): ..."; returns false. */
 bool keras_fail(struct keras_call *call, const char *format, ...)
     PRINTF_LIKE(2, 3);
 bool keras_bool(const struct keras_call *call, const char *key, bool usual);
 int64_t keras_int(struct keras_call *call, const char *key, int64_t usual,
                   int64_t least, int64_t most);
 double keras_real(struct keras_call *call, const char *key, double usual);
-/* `count` integers, or one for all of them. */
+/* Reads `count` integers, or one for all of them. */
 bool keras_ints(struct keras_call *call, const char *key, int64_t usual,
                 int64_t least, int count, int64_t *values);
 bool keras_integer(struct keras_call *call, const json_t *value,
@@ -133,82 +133,85 @@ bool keras_integer(struct keras_call *call, const json_t *value,
 
 /* Nodes. */
 
-/* What is added to the graph from now on is of this call. */
+/* Nodes added from now on belong to this call. */
 void keras_begin(const struct keras_call *call);
-/* A layer of netc on a node, for now of its shape. */
+/* Adds a layer on a node, initially with its shape. */
 static inline struct graph_node *keras_node(struct keras_call *call,
                                             enum layer_word word, int input) {
   return graph_layer(call->graph, word, input);
 }
-/* A node whose shape is the tensor's own: flattens where it has more axes. */
+/* A node with exactly the tensor's shape: a flatten if the node has more
+ * axes. */
 int keras_exact(struct keras_call *call, const struct keras_tensor *tensor);
-/* `reshape` unless the shape is the same. */
+/* Adds a `reshape` unless the shape is the same. */
 int keras_reshape(struct keras_call *call, int input,
                   const struct graph_shape *shape);
-/* Says that masks are left out. */
+/* Notes that masks are left out. */
 void keras_note_masks(struct keras_call *call);
-/* Gives out a node as the call's next output. */
+/* Gives a node as the call's next output. */
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape);
-/* The same where the shape is that of the first input; the first input with
+/* Gives a node with the shape of the first input, or the first input with
  * another shape. */
 bool keras_give_same(struct keras_call *call, int node);
 bool keras_give_reshaped(struct keras_call *call,
                          const struct graph_shape *shape);
-/* The same of a node that has that shape now. */
+/* Gives a node and sets its shape. */
 bool keras_give_node(struct keras_call *call, struct graph_node *node,
                      const struct graph_shape *shape);
-/* With the activation of the config before that. */
+/* Gives a node after the activation in the config. */
 bool keras_give_active(struct keras_call *call, struct graph_node *node,
                        const struct graph_shape *shape);
-/* `value`: a name or an object; NULL: none. The node that results, or -1. */
+/* Adds the activation `value`, a name or an object; NULL: none. Returns the
+ * last node, or -1. */
 int keras_activate(struct keras_call *call, int node, const json_t *value);
-/* Netc's axis for one of Keras', which counts the batch; -1, with an error. */
+/* netc's axis for one of Keras, which counts the batch; -1 with an error. */
 int keras_axis(struct keras_call *call, const struct graph_shape *shape,
                int64_t axis);
 /*
- * The nodes that end in `node`, `count` of them, if they were made last and
- * nothing else reads them, leave the graph; returns what the first reads, or
- * -1. Models spell activations out: relu6(x + 3) / 6.
+ * Removes the `count` nodes that end in `node`, if they were added last and
+ * have no other readers. Returns the input of the first one, or -1. Models
+ * spell out activations: relu6(x + 3) / 6.
  */
 int keras_withdraw(struct keras_call *call, int node,
                    const enum layer_word *words, int count);
-/* A part of an axis. */
+/* Slices an axis. */
 int keras_part(struct keras_call *call, int input, int axis, int64_t from,
                int64_t to);
-/* A weight of that shape; `fixed`: not trained. */
+/* Adds a weight of that shape; `fixed`: not trained. */
 int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed);
-/* Axes of positions: without those of the lead, and without channels. */
+/* The number of spatial axes: without TimeDistributed's, and without
+ * channels. */
 int keras_spatial(const struct keras_call *call);
-/* The axes of positions that the class's name says, as `Conv2D`; the same where
- * these are all, outside TimeDistributed. False, and failed: others come in. */
+/* Checks the spatial axes against the class's name, as `Conv2D`. keras_own_axes
+ * allows no axes of TimeDistributed. False with an error if they differ. */
 bool keras_axes(struct keras_call *call, int *axes);
 bool keras_own_axes(struct keras_call *call, int *axes);
-/* Values; false with an error where they pass 2^62. */
+/* The number of values; false with an error if it passes 2^62. */
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,
                  int64_t *count);
-/* The first input's values in the shape of a list, from its item `from` on,
- * of which one, null or -1, is inferred; `what` is the list's name. */
+/* The shape in a list, from its item `from` on, for the first input's values.
+ * One size may be null or -1 and is inferred; `what` is the list's name. */
 bool keras_fill_shape(struct keras_call *call, const json_t *target,
                       size_t from, const char *what, struct graph_shape *shape);
-/* What a join of both by value gives; false, with an error: they differ. */
+/* The broadcast shape of an elementwise join; false with an error. */
 bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
                      const struct graph_shape *b, struct graph_shape *result);
-/* Leaves out a class or operation that netc has no equivalent of, if that may
- * be, or else says why not; false. */
+/* Leaves out a class or operation without an equivalent if allowed, else fails
+ * with `why`; false. */
 bool keras_leave(struct keras_call *call, const char *type, const char *why);
 
-/* Weights (stored.c). Without any in the file, all of it succeeds. */
+/* Weights (stored.c). All functions succeed if the file has none. */
 
-/* Once, before any is looked for. */
+/* Call once, before any are looked up. */
 void keras_index_stored(struct keras *keras);
-/* Finds the call's own. */
+/* Finds the weights of the call. */
 void keras_find_stored(struct keras_call *call);
 /*
- * The next of them, a parameter of the node: of that shape, whose axes `order`
- * brings into that of a file of netc's; NULL: as they are. NULL, with an error,
- * if there is none or it has another shape.
+ * Takes the call's next weight, of that shape, as a parameter of the node.
+ * `order` transposes its axes for netc's file; NULL: not needed. NULL, with an
+ * error, if there is none or it has another shape.
  */
 struct graph_weight *keras_take(struct keras_call *call,
                                 struct graph_node *node, const char *name,
@@ -216,30 +219,30 @@ struct graph_weight *keras_take(struct keras_call *call,
                                 const int *order);
 bool keras_take_vector(struct keras_call *call, struct graph_node *node,
                        const char *name, int64_t count);
-/* A matrix from `in` to `out` values. */
+/* Takes a matrix from `in` to `out` values. */
 struct graph_weight *keras_take_matrix(struct keras_call *call,
                                        struct graph_node *node,
                                        const char *name, int64_t in,
                                        int64_t out);
-/* The others are none of a net, or cannot be converted. */
+/* Skips the call's other weights: no part of the net, or not converted. */
 void keras_leave_stored(struct keras_call *call);
 bool keras_leave_values(struct keras_call *call);
-/* Whether there are no others, of the call and of the file. */
+/* True if all weights of the call, or of the file, were taken. */
 bool keras_took_all(struct keras_call *call);
 bool keras_took_every(struct keras *keras);
 
-/* Layers: tables; each file has its own. */
+/* Layers: each file has a table. */
 
 struct keras_row {
   const char *type;
-  keras_layer_fn *add; /* NULL: it is the layer words[0] */
+  keras_layer_fn *add; /* NULL: adds the layer words[0] */
   enum layer_word words[IMPORT_WORDS];
 };
 
-/* The layer words[0] of its row, without arguments, on the first input. */
+/* Adds words[0] of the row, without arguments, on the first input. */
 bool keras_add_plain(struct keras_call *call);
 
-/* Whether `axis` is that of the channels; false, with an error. */
+/* True if `axis` is that of the channels; else false with an error. */
 bool keras_on_channels(struct keras_call *call);
 
 struct keras_rows {
@@ -247,7 +250,7 @@ struct keras_rows {
   size_t count;
 };
 
-/* A class for maps of each number of axes. */
+/* Classes for 1, 2 and 3 spatial axes. */
 #define KERAS_BY_AXES(name, end, add, ...)                                    \
   {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
     name "3D" end, add, {                                                     \
@@ -258,28 +261,28 @@ struct keras_rows {
 extern const struct keras_rows keras_norm_rows, keras_window_rows,
     keras_border_rows, keras_sequence_rows, keras_merge_rows;
 
-/* What an activation or an operation of that number is. */
+/* Give the activation or operation of a number. */
 bool keras_activation_type(struct graph *graph, size_t index,
                            struct import_type *type);
 bool keras_operation_type(struct graph *graph, size_t index,
                           struct import_type *type);
-/* Functions of ops.def, by the names of both or of `own` alone. */
+/* Functions of ops.def, by names of both dialects or of `own` alone. */
 bool keras_function_type(struct graph *graph, enum dialect own,
                          const char *format, size_t index,
                          struct import_type *type);
-/* The first tensor's axes in the order that a list gives, from its item
- * `from` on, which counts the batch as 0. */
+/* Transposes a tensor to the order of a list, from its item `from` on; the list
+ * counts the batch as axis 0. */
 bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
                    const json_t *dims, int from);
 bool keras_concat(struct keras_call *call, int64_t axis);
 bool keras_add_layer(struct keras_call *call);
-/* The class's name; of one of QKeras that of Keras' own, which it says. */
+/* The class's name; for a class of QKeras, notes it and returns Keras' own. */
 const char *keras_class(struct keras *keras, const char *type);
-/* `tf.math.add`, or an operation of Keras 3. */
+/* Reads `tf.math.add`, or an operation of Keras 3. */
 bool keras_add_operation(struct keras_call *call, const char *function);
-/* Whether such an operation may be what a mask is computed by. */
+/* True if an operation may be part of computing a mask. */
 bool keras_makes_mask(const char *function);
-/* A whole model, whose layers become the caller's. */
+/* Adds a whole model, whose layers become part of the caller's. */
 bool keras_add_model(struct keras_call *call);
 
 #endif

@@ -86,7 +86,7 @@ static bool elu(struct keras_call *call) {
   return give_real(call, WORD_ELU, keras_real(call, "alpha", 1), 1);
 }
 
-/* A slope for each value, but for the axes that share one. */
+/* One slope for each value; `shared_axes` share one. */
 static bool prelu(struct keras_call *call) {
   struct graph_shape slopes = call->inputs[0].shape;
   const json_t *shared = keras_member(call->config, "shared_axes");
@@ -126,11 +126,11 @@ static bool prelu(struct keras_call *call) {
                     &call->inputs[0].shape);
 }
 
-/* What training alone does. */
+/* Layers that only training uses. */
 
 static bool dropout(struct keras_call *call) {
   double rate = keras_real(call, "rate", 0.5);
-  keras_leave_stored(call); /* of a generator */
+  keras_leave_stored(call); /* of a random generator */
   const json_t *noise = keras_member(call->config, "noise_shape");
   bool samples = json_array_size(noise) > 1;
   if (!(rate >= 0 && rate < 1))
@@ -168,7 +168,7 @@ static bool masking(struct keras_call *call) {
   return true;
 }
 
-/* Python, compiled; that it keeps the shape of its input is a guess. */
+/* A Lambda is compiled Python; netc assumes that it keeps its input's shape. */
 static bool lambda(struct keras_call *call) {
   if (!call->keras->options->allow_unknown) {
     keras_fail(call, "what it computes is Python, which the file has only "
@@ -198,7 +198,7 @@ static bool flatten(struct keras_call *call) {
   rest.rank -= lead;
   if (!keras_count(call, &rest, &out.size[lead]))
     return false;
-  /* `fc` flattens what comes. */
+  /* `fc` flattens its input. */
   bool taken = call->user_type && strcmp(call->user_type, "Dense") == 0;
   int node = call->inputs[0].node;
   if (!taken || lead > 0)
@@ -206,7 +206,7 @@ static bool flatten(struct keras_call *call) {
   return keras_give(call, node, &out);
 }
 
-/* Transposed, for a model with channels first. */
+/* A model with channels first needs transposes. */
 static bool reshape(struct keras_call *call) {
   const json_t *target = keras_member(call->config, "target_shape");
   struct graph_shape out;
@@ -219,7 +219,7 @@ static bool reshape(struct keras_call *call) {
     memmove(out.size, out.size + 1, (size_t)(out.rank - 1) * sizeof *out.size);
     out.size[out.rank - 1] = channels;
   }
-  /* A map of one pixel is what netc has for a vector after `gap`. */
+  /* A vector after `gap` is a map of one pixel in netc. */
   return keras_give_reshaped(call, &out);
 }
 
@@ -257,7 +257,7 @@ static bool permute(struct keras_call *call) {
                        0);
 }
 
-/* N copies: a map of one position, made larger. */
+/* N copies: a map of one position, enlarged. */
 static bool repeat_vector(struct keras_call *call) {
   int64_t times = keras_int(call, "n", 1, 1, KERAS_MOST);
   const struct graph_shape *in = &call->inputs[0].shape;
@@ -271,7 +271,7 @@ static bool repeat_vector(struct keras_call *call) {
   return keras_give_node(call, node, &one);
 }
 
-/* Of Keras' applications: a factor by channel; x + scale * branch. */
+/* Layers of Keras' applications: a factor by channel; x + scale * branch. */
 
 static bool scale_by_channel(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
@@ -293,7 +293,7 @@ static bool custom_scale(struct keras_call *call) {
                     &call->inputs[0].shape);
 }
 
-/* A class for maps of each number of axes. */
+/* Classes for 1, 2 and 3 spatial axes. */
 #define BY_AXES(name, end, add, ...)                                          \
   {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
     name "3D" end, add, {                                                     \
@@ -360,7 +360,7 @@ static const struct keras_row *find_row(const char *type) {
   return NULL;
 }
 
-/* QKeras: the same layers, whose weights and results are rounded. */
+/* QKeras: the same layers, with rounded weights and results. */
 const char *keras_class(struct keras *k, const char *type) {
   if (type[0] != 'Q' || find_row(type) || !find_row(type + 1))
     return type;
@@ -369,7 +369,7 @@ const char *keras_class(struct keras *k, const char *type) {
   return type + 1;
 }
 
-/* Layers, then activations, then operations. */
+/* Lists layers, then activations, then operations. */
 bool keras_type(struct graph *graph, size_t index, struct import_type *type) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
     if (index < tables[t]->count) {
@@ -386,7 +386,7 @@ bool keras_type(struct graph *graph, size_t index, struct import_type *type) {
   return keras_operation_type(graph, index - activations, type);
 }
 
-/* Keras 1 had other names for classes and their options. */
+/* True for Keras 1, which had other names of classes and options. */
 static bool is_old(const struct keras_call *call) {
   static const char *const types[] = {"Convolution1D", "Convolution2D",
                                       "Convolution3D", "Deconvolution2D",
@@ -411,7 +411,6 @@ static bool unknown(struct keras_call *call) {
   return keras_leave(call, call->type, "netc has no equivalent of this class");
 }
 
-/* A padding that waits for its convolution is nothing for others. */
 bool keras_add_layer(struct keras_call *call) {
   const char *module = keras_string(call->json, "module", "");
   const char *function = keras_string(call->config, "function", NULL);

@@ -7,7 +7,7 @@ static bool needs(struct keras_call *call, size_t count) {
          keras_fail(call, "it needs %zu inputs", count);
 }
 
-/* By value: of the same shape, or of one that is repeated. */
+/* Joins elementwise: equal shapes, or one that is broadcast. */
 static bool merge(struct keras_call *call) {
   struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
@@ -19,7 +19,7 @@ static bool merge(struct keras_call *call) {
   for (size_t i = 0; i < call->input_count; i++) {
     if (!keras_broadcast(call, &out, &call->inputs[i].shape, &out))
       return false;
-    /* A map of one pixel goes with others; a vector is what Keras has. */
+    /* Other maps need a map of one pixel; vectors are joined as they are. */
     nodes[i] = call->inputs[i].shape.rank == 1
                    ? call->inputs[i].node
                    : keras_exact(call, &call->inputs[i]);

@@ -1,6 +1,7 @@
 /*
- * Which layer reads what: `inbound_nodes` of Keras 2, lists of [layer, call,
- * output, arguments], and of Keras 3, arguments among which are tensors.
+ * Finds the inputs of layers: `inbound_nodes`, which are lists of [layer, call,
+ * output, arguments] in Keras 2, and arguments with tensors among them in Keras
+ * 3.
  */
 #include "import/keras/model.h"
 
@@ -18,7 +19,7 @@ static bool strange(struct keras *k, const struct keras_layer *layer) {
       layer->name);
 }
 
-/* [layer, call, output], then named arguments in Keras 2. */
+/* True for [layer, call, output], with named arguments after it in Keras 2. */
 static bool is_history(const json_t *list) {
   return json_array_size(list) >= 3 &&
          json_is_string(json_array_get(list, 0)) &&
@@ -99,7 +100,7 @@ static bool take_new_call(struct keras *k, const struct keras_layer *layer,
   return true;
 }
 
-/* Keras 2: one tensor or several; a tensor among named ones is a list. */
+/* Keras 2: one tensor or several; a tensor in a named argument is a list. */
 static bool take_old(struct keras *k, const struct keras_layer *layer,
                      const json_t *list, bool first, keras_references *out) {
   json_t *head = json_array_get(list, 0), *value;
@@ -179,7 +180,7 @@ static const char *snake(struct keras *k, const char *type) {
   return text.at;
 }
 
-/* "layers/dense_1": the second Dense of the model. */
+/* The path of a class's next layer: "layers/dense_1" for the second Dense. */
 static const char *path_of(struct keras *k, struct keras_model *m,
                            const char *type) {
   const char *name = snake(k, type);
@@ -218,7 +219,7 @@ static struct keras_layer *add_layer(struct keras *k, struct keras_model *m,
   return layer;
 }
 
-/* References to layers by name become sites. */
+/* Finds the site of a reference, which names a layer and a call. */
 static bool find_site(struct keras *k, struct keras_model *m,
                       struct keras_place place, struct keras_reference *from) {
   const struct map_entry *entry = map_find(&m->by_name, slice_of(from->layer));
@@ -227,8 +228,8 @@ static bool find_site(struct keras *k, struct keras_model *m,
                         "`%.64s` is read, but there is no layer of that name",
                         from->layer);
   struct keras_layer *layer = entry->pointer;
-  /* Models inside have one call before those of the file: that which made
-   * them. */
+  /* A nested model has one call from its own creation, before those in the
+   * file. */
   int64_t count = (int64_t)layer->site_count;
   int64_t base =
       layer->greatest >= count && count > 0 &&
@@ -275,7 +276,8 @@ static bool find_sites(struct keras *k, struct keras_model *m,
   return true;
 }
 
-/* `input_layers` and `output_layers`: one, a list or an object of them. */
+/* `input_layers` or `output_layers`: one tensor, a list or an object of
+ * them. */
 static bool take_ends(struct keras *k, const json_t *value,
                       keras_references *out) {
   const char *name;
@@ -292,7 +294,7 @@ static bool take_ends(struct keras *k, const json_t *value,
   return true;
 }
 
-/* Inputs in the order in which a caller gives them. */
+/* Orders inputs as callers pass them. */
 static bool order_inputs(struct keras *k, struct keras_model *m,
                          const json_t *config, struct keras_place place) {
   keras_references ends = {0};
@@ -335,16 +337,14 @@ static bool build_functional(struct keras *k, struct keras_model *m,
   return find_sites(k, m, place) && order_inputs(k, m, config, place);
 }
 
-/* The layers of a model; NULL of another layer. */
+/* The layers of a model; NULL for other layers. */
 static const json_t *layers_of(const json_t *json) {
   const json_t *config = keras_member(json, "config");
   return json_is_array(config) ? config : keras_member(config, "layers");
 }
 
-/*
- * The config that says what comes into a layer or, of a model, into its first
- * one, an InputLayer if it has such. NULL: none does.
- */
+/* The config with the input shape of a layer or, in a model, of its first
+ * layer, an InputLayer if there is one. NULL: none has it. */
 static json_t *input_config(json_t *json, int depth) {
   json_t *config = keras_member(json, "config"), *item;
   const json_t *layers = layers_of(json);
@@ -365,7 +365,7 @@ static json_t *input_config(json_t *json, int depth) {
   return found;
 }
 
-/* A chain. Its first layer may say what comes in. */
+/* A chain; the config of its first layer may give the input's shape. */
 static bool build_sequential(struct keras *k, struct keras_model *m,
                              json_t *json, const json_t *layers,
                              struct keras_place place) {

@@ -1,20 +1,20 @@
-/* A model's layers and calls, as the file joins them. */
+/* Layers and calls of a model, and how the file joins them. */
 #ifndef NETC_IMPORT_KERAS_MODEL_H
 #define NETC_IMPORT_KERAS_MODEL_H
 
 #include "import/keras/keras.h"
 #include "import/keras/stored.h"
 
-/* What a call is given, before it is made. */
+/* An argument of a call before the call is read. */
 struct keras_reference {
-  const char *key; /* of a named argument; NULL */
+  const char *key; /* of a named argument; else NULL */
   bool is_tensor;
   json_t *value; /* of a constant */
   const char *layer;
-  int64_t call;  /* the file's number of one of the layer's calls */
-  size_t output; /* of its outputs */
+  int64_t call;  /* the file's number of the layer's call */
+  size_t output; /* index of an output */
   size_t site;
-  const json_t *shape; /* with the batch, as Keras 3 says it; NULL */
+  const json_t *shape; /* with the batch, in Keras 3; else NULL */
 };
 
 struct keras_site; /* a call of a layer */
@@ -24,7 +24,7 @@ struct keras_model {
   bool built, frozen;
   VEC(struct keras_layer *) layers;
   struct map by_name;
-  struct map classes; /* how many layers there are of each */
+  struct map classes; /* number of layers, by class */
   VEC(struct keras_site) sites;
   VEC(size_t) inputs; /* sites of the InputLayers */
   keras_references outputs;
@@ -35,12 +35,12 @@ struct keras_layer {
   json_t *json, *config;
   struct keras_place place;
   bool frozen;
-  const char *path; /* of its weights */
+  const char *path; /* path of its weights */
   size_t first_site, site_count;
-  int64_t greatest;         /* number of a call that somebody names */
+  int64_t greatest;         /* maximum number of a call that is referenced */
   struct keras_model model; /* of a nested model */
   bool ran;
-  VEC(int) nodes; /* of its first call, those with weights */
+  VEC(int) nodes; /* nodes of its first call that have weights */
 };
 
 struct keras_site {
@@ -48,10 +48,10 @@ struct keras_site {
   keras_references args;
   enum { SITE_NEW, SITE_OPEN, SITE_DONE } state;
   VEC(struct keras_tensor) outputs;
-  size_t uses, user; /* who reads it, and the last that does */
+  size_t uses, user; /* number of readers; the last one */
 };
 
-/* Fills in what a file says of a model. */
+/* Reads the description of a model. */
 bool keras_build(struct keras *keras, struct keras_model *model, json_t *json);
 
 #endif

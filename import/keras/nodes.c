@@ -1,4 +1,4 @@
-/* Nodes that Keras' layers are made of, and what most layers need. */
+/* Nodes of Keras' layers, and functions that most layers need. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -210,7 +210,7 @@ int keras_withdraw(struct keras_call *call, int node,
   return at;
 }
 
-/* Activations: strings, or objects of Keras 3. */
+/* Activations: strings, or objects in Keras 3. */
 
 static const struct keras_activation {
   const char *theirs;
@@ -239,7 +239,8 @@ bool keras_activation_type(struct graph *graph, size_t index,
   return true;
 }
 
-/* The names of both, then those of activations or of operations alone. */
+/* Lists names in both dialects, then those of activations or operations
+ * alone. */
 bool keras_function_type(struct graph *graph, enum dialect own,
                          const char *format, size_t index,
                          struct import_type *type) {
@@ -252,7 +253,7 @@ bool keras_function_type(struct graph *graph, enum dialect own,
              : import_function_type(graph, own, format, index - both, type);
 }
 
-/* Of QKeras, which rounds what it gives: the function that is rounded. */
+/* QKeras rounds the result of a function: the function that is rounded. */
 static const struct {
   const char *theirs, *ours;
 } quantizers[] = {
@@ -287,7 +288,7 @@ static int with_number(struct keras_call *call, enum layer_word word, int node,
   return after->index;
 }
 
-/* x/5 + 1/2 between 0 and 1, which Keras 3 and PyTorch have as x/6 + 1/2. */
+/* clip(x/5 + 1/2, 0, 1); Keras 3 and PyTorch have x/6 + 1/2. */
 static int old_hard_sigmoid(struct keras_call *call, int node) {
   node = with_number(call, WORD_MUL, node, 0.2);
   node = with_number(call, WORD_ADD, node, 0.5);

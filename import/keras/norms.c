@@ -1,4 +1,4 @@
-/* Keras' norms, and constants that go with values by channel. */
+/* Keras' norms, and constants per channel. */
 #include <inttypes.h>
 
 #include "import/keras/keras.h"
@@ -26,7 +26,7 @@ static void put_eps(struct keras_call *call, struct graph_node *node,
   graph_eps(call->graph, node, keras_real(call, "epsilon", usual));
 }
 
-/* Scale and shift by channel after a norm that has one of them alone. */
+/* Adds scale and shift after a norm with only one of them. */
 static bool finish_norm(struct keras_call *call, struct graph_node *node) {
   const struct graph_shape *shape = &call->inputs[0].shape;
   bool scale = keras_bool(call, "scale", true);
@@ -98,7 +98,7 @@ static bool group_norm(struct keras_call *call) {
   return finish_norm(call, node);
 }
 
-/* A constant by channel that the file has, or one that `adapt` computes. */
+/* A constant per channel, from the file or from `adapt`. */
 static int constant(struct keras_call *call, enum layer_word word, int input) {
   const struct graph_shape *in = &call->inputs[0].shape;
   struct graph_shape one = {1, {in->size[in->rank - 1]}};
@@ -116,7 +116,7 @@ static bool is_for_channels(struct keras_call *call, const char *key,
                     count, channels);
 }
 
-/* (x - mean) / deviation, none of which is trained */
+/* (x - mean) / deviation; neither is trained */
 static bool normalization(struct keras_call *call) {
   int at = call->inputs[0].node;
   if (!keras_member(call->config, "axis") || !keras_on_channels(call))
@@ -149,7 +149,7 @@ static bool rescaling(struct keras_call *call) {
   return keras_give_same(call, at);
 }
 
-/* unit norm, softmax: along the channels alone */
+/* unit norm, softmax: along the channels only */
 
 static const struct keras_row rows[] = {
     {"BatchNormalization", batch_norm, {WORD_BN}},

@@ -1,14 +1,14 @@
 /*
- * Operations on tensors that a model has beside its layers: TensorFlow's
- * functions of Keras 2 (TFOpLambda) and the operations of Keras 3. Their
- * arguments stand in the call or in the config, in an order or by name.
+ * Operations on tensors outside of layers: TensorFlow's functions in Keras 2
+ * (TFOpLambda), and the operations of Keras 3. Arguments are in the call or in
+ * the config, by position or by name.
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "import/keras/keras.h"
 
-/* An argument: the one of that name, or the constant of that place. */
+/* An argument by name, or a constant by position. */
 static json_t *argument(const struct keras_call *call, const char *name,
                         size_t place) {
   for (size_t i = 0; i < call->operand_count; i++)
@@ -28,21 +28,21 @@ static json_t *either(const struct keras_call *call, const char *first,
   return value ? value : argument(call, second, place);
 }
 
-/* An axis as a number, `axis` or the argument of that place. */
+/* An axis: `axis`, or the argument at that position. */
 static bool take_axis(struct keras_call *call, size_t place, int64_t *axis) {
   const json_t *given = argument(call, "axis", place);
   return !given ||
          keras_integer(call, given, "axis", -LIMIT_RANK, LIMIT_RANK, axis);
 }
 
-/* By value. */
+/* Elementwise. */
 
 struct two {
   const char *word;
   const struct keras_operand *a, *b;
 };
 
-/* The operands of `x + y`, of which one may be a number. */
+/* The operands of `x + y`; one may be a number. */
 static bool take_two(struct keras_call *call, struct two *two) {
   static const char *const names[] = {"x", "y", "x1", "x2", "name"};
   const struct keras_operand *found[2] = {NULL, NULL};
@@ -67,7 +67,7 @@ static bool give_by_number(struct keras_call *call, enum layer_word word,
   return keras_give(call, node->index, &x->shape);
 }
 
-/* c - x and c / x begin with x. */
+/* c - x and c / x as layers on x. */
 static bool give_swapped(struct keras_call *call, enum layer_word word,
                          const struct keras_tensor *x, double value) {
   bool sub = word == WORD_SUB;
@@ -165,7 +165,7 @@ static bool same(struct keras_call *call) {
   return keras_give_same(call, keras_exact(call, call->inputs));
 }
 
-/* Between two numbers. */
+/* Clamps between two numbers. */
 static bool clip(struct keras_call *call) {
   static const char *const names[2][2] = {{"x_min", "clip_value_min"},
                                           {"x_max", "clip_value_max"}};
@@ -226,7 +226,7 @@ static bool reduce(struct keras_call *call) {
   return keras_give_node(call, node, &out);
 }
 
-/* Shapes. Lists count the batch. */
+/* Shapes. Lists include the batch. */
 
 static bool reshape(struct keras_call *call) {
   const json_t *target = either(call, "newshape", "shape", 1);
@@ -307,7 +307,7 @@ static bool matmul(struct keras_call *call) {
   return keras_give_node(call, node, &out);
 }
 
-/* x[..., a:b]: a list of slices and numbers, the batch's first. */
+/* x[..., a:b]: a list of slices and numbers, the batch first. */
 static bool get_part(struct keras_call *call, const json_t *item, int axis,
                      int *node) {
   const json_t *of = keras_member(item, "config");
@@ -365,7 +365,7 @@ static bool get_item(struct keras_call *call) {
   return keras_give(call, node, &out);
 }
 
-/* Equal parts along an axis. */
+/* Splits an axis into equal parts. */
 static bool split(struct keras_call *call) {
   const json_t *parts =
       either(call, "indices_or_sections", "num_or_size_splits", 1);
@@ -392,8 +392,7 @@ static bool split(struct keras_call *call) {
 
 /* The table: names without `tf.`, `math.` and the like, and without `_`. */
 
-/* What of the steps a layer with `mask_zero` leaves out; nobody else reads it.
- */
+/* Gives a mask of valid steps (`mask_zero`); only mask arguments use it. */
 static bool mask(struct keras_call *call) {
   return keras_give_same(call, KERAS_MASK);
 }
@@ -453,7 +452,7 @@ bool keras_operation_type(struct graph *graph, size_t index,
   return true;
 }
 
-/* "math.reduce_mean" and "Mean" are `mean`. */
+/* True if "math.reduce_mean" or "Mean" is `mean`. */
 static bool is_called(const char *theirs, struct slice name) {
   const char *dot = strrchr(theirs, '.');
   theirs = dot ? dot + 1 : theirs;
@@ -471,7 +470,7 @@ static bool is_called(const char *theirs, struct slice name) {
   return name.length == 0;
 }
 
-/* The function of that name; NULL: it is none. */
+/* The function of that name, or NULL. */
 static const struct function *function_called(const char *theirs) {
   static const enum dialect dialects[] = {IN_KERAS, IN_KERAS_OPERATIONS};
   struct slice name;

@@ -1,8 +1,8 @@
 /*
- * Keras' model.to_json(), of Keras 2 and 3: layers with their configs, and
- * the calls that join them (`inbound_nodes`). A Sequential is a chain; models
- * inside models become part of the net. Formats are those of its source code
- * (github.com/keras-team/keras, src/models/functional.py, and of tf-keras).
+ * Reads model.to_json() of Keras 2 and 3: layers with their configs, and the
+ * calls that join them (`inbound_nodes`). A Sequential is a chain; nested
+ * models become part of the net. The formats are those of the source code
+ * (github.com/keras-team/keras, src/models/functional.py, and tf-keras).
  */
 #include "import/keras/keras.h"
 
@@ -10,7 +10,7 @@
 
 #include "import/keras/model.h"
 
-/* Which maps have their channels first: what their layers say. */
+/* Finds whether maps have channels first, from their layers' configs. */
 static bool find_formats(struct keras *k, const json_t *value, int *formats) {
   const char *type = keras_string(value, "class_name", "");
   const char *format =
@@ -65,7 +65,8 @@ static bool stated_shape(struct keras_call *call, const json_t *batch_shape,
   return true;
 }
 
-/* An input of the net. Names of files are as they are on the command line. */
+/* Adds an input of the net, with its name in the file, as on the command
+ * line. */
 static bool keras_add_input(struct keras_call *call) {
   struct keras *k = call->keras;
   struct graph_shape shape;
@@ -79,7 +80,7 @@ static bool keras_add_input(struct keras_call *call) {
   return keras_give(call, node->index, &shape);
 }
 
-/* Whether what is there is what the file says is there (Keras 3). */
+/* True if a tensor has the shape that the file states (Keras 3). */
 static bool check_shape(struct keras *k, const struct keras_site *site,
                         const struct keras_reference *from,
                         const struct keras_tensor *tensor) {
@@ -109,7 +110,8 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
 
 /* Calls. */
 
-/* Which steps count: of one tensor, or of attention's. */
+/* True for an argument with a mask of valid steps, of a tensor or of
+ * attention. */
 static bool is_mask(const char *key) {
   static const char *const keys[] = {"mask", "query_mask", "value_mask",
                                      "key_mask"};
@@ -119,7 +121,7 @@ static bool is_mask(const char *key) {
   return false;
 }
 
-/* The state at the end of a sequence whose states are all given. */
+/* The last state of a sequence that has all states. */
 static int last_step(struct keras_call *call,
                      const struct keras_tensor *tensor) {
   int64_t steps = graph_at(call->graph, tensor->last_of)->shape.size[0];
@@ -190,7 +192,7 @@ static bool leave_out(struct keras_call *call) {
   return true;
 }
 
-/* A layer that is applied once more has the weights of its first time. */
+/* Shares the weights of a layer's first call with another call. */
 static bool share(struct keras_call *call, struct keras_layer *layer,
                   size_t first) {
   struct graph *g = call->graph;
@@ -220,7 +222,7 @@ static bool share(struct keras_call *call, struct keras_layer *layer,
   return true;
 }
 
-/* Notes which nodes only one layer reads. */
+/* Notes which nodes have only one reader. */
 static void note_uses(struct keras *k, const struct keras_site *site) {
   while (k->alone.count < k->graph->nodes.count)
     *VEC_PUSH(k->graph->arena, &k->alone) = true;
@@ -229,7 +231,7 @@ static void note_uses(struct keras *k, const struct keras_site *site) {
       k->alone.at[site->outputs.at[i].node] = false;
 }
 
-/* What is left out has no weights that anybody needs. */
+/* The weights of a left-out layer are not needed. */
 static bool add_leaf(struct keras_call *call, struct keras_layer *layer) {
   size_t first = call->graph->nodes.count;
   if (strcmp(layer->type, "InputLayer") == 0)
@@ -269,14 +271,14 @@ static bool add_call(struct keras *k, struct keras_model *m,
   if (!(model ? keras_add_model(&call) : add_leaf(&call, layer)))
     return false;
   layer->ran = true;
-  site->outputs.at = call.outputs.at; /* nobody else has them */
+  site->outputs.at = call.outputs.at; /* no other call has them */
   site->outputs.count = call.outputs.count;
   site->outputs.room = call.outputs.room;
   note_uses(k, site);
   return !k->graph->failed;
 }
 
-/* Adds what a call needs, then the call; without recursion. */
+/* Reads the calls that a call needs, then the call, without recursion. */
 static bool run_site(struct keras *k, struct keras_model *m, size_t wanted) {
   VEC(size_t) stack = {0};
   *VEC_PUSH(k->graph->arena, &stack) = wanted;
@@ -317,7 +319,7 @@ static bool run_model(struct keras *k, struct keras_model *m) {
   return true;
 }
 
-/* A model inside another: its inputs are the call's. */
+/* A nested model has the inputs of its call. */
 bool keras_add_model(struct keras_call *call) {
   struct keras *k = call->keras;
   struct keras_model *m = call->model;
@@ -359,7 +361,7 @@ bool keras_add_model(struct keras_call *call) {
   return done;
 }
 
-/* Several outputs have the names of their layers. */
+/* Several outputs get the names of their layers. */
 static bool name_outputs(struct keras *k, const struct keras_model *m) {
   for (size_t i = 0; i < m->outputs.count; i++) {
     const struct keras_reference *from = &m->outputs.at[i];
@@ -431,7 +433,7 @@ void keras_set_version(struct keras *k, const char *version) {
     k->version = *version >= '1' && *version <= '9' ? *version - '0' : 2;
 }
 
-/* What `modelTopology` and `model_config` hold, where there are such. */
+/* The content of `modelTopology` or `model_config`, if they are there. */
 static json_t *unwrap(struct keras *k, json_t *root) {
   static const char *const wraps[] = {"modelTopology", "model_config"};
   for (size_t i = 0; i < sizeof wraps / sizeof *wraps; i++) {

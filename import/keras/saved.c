@@ -1,6 +1,6 @@
 /*
- * Models that Keras saved whole: HDF5, with the JSON in an attribute and a
- * group of weights, and `.keras`, a zip of config.json and model.weights.h5.
+ * Reads whole models that Keras saved: HDF5, with the JSON in an attribute and
+ * a group of weights, and `.keras`, a zip of config.json and model.weights.h5.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static bool refuse_hdf5(struct saved *s) {
                                 "Debian's hdf5-tools stores it plainly");
 }
 
-/* A text that is an attribute by itself; length 0: there is none. */
+/* A text in an attribute; length 0 if it is missing. */
 static struct slice text_of(struct saved *s, const char *path) {
   const struct hdf5_item *item = hdf5_find(&s->hdf5, path);
   struct slice text = {"", 0};
@@ -33,10 +33,10 @@ static struct slice text_of(struct saved *s, const char *path) {
   return text;
 }
 
-/* Texts of an attribute, in pieces "name0", "name1" where it is long. */
+/* Texts of an attribute; a long one is split into "name0", "name1". */
 struct text_list {
   const char *attribute;
-  int piece; /* -1: it is whole */
+  int piece; /* -1: not split */
   int64_t at;
   const struct hdf5_item *item;
 };
@@ -75,7 +75,8 @@ static void add_stored(struct saved *s, const char *path, const char *group,
   memcpy(stored->dims, v->dims, sizeof stored->dims);
 }
 
-/* Of each layer of `root`, "model_weights/", its weights as it lists them. */
+/* Lists the weights of each layer of `root`, "model_weights/", in Keras'
+ * order. */
 static bool list_by_layer(struct saved *s, const char *root) {
   struct graph *g = s->k.graph;
   size_t length = strlen(root);
@@ -102,7 +103,7 @@ static bool list_by_layer(struct saved *s, const char *root) {
   return !*s->hdf5.r.fault || refuse_hdf5(s);
 }
 
-/* Whether a path is of a layer's weights, not of an optimizer or a seed. */
+/* True if a path is of a layer's weights, not of an optimizer or a seed. */
 static bool is_weight(const struct hdf5_item *item, const char *layers) {
   size_t length = strlen(layers);
   return !item->attribute && strncmp(item->path, layers, length) == 0 &&
@@ -110,7 +111,7 @@ static bool is_weight(const struct hdf5_item *item, const char *layers) {
          !strstr(item->path, "seed_generator");
 }
 
-/* The layer's name, which Keras 3 has beside its weights; NULL: it has none. */
+/* The layer's name, which Keras 3 stores next to its weights; NULL: none. */
 static const char *name_beside(struct saved *s, const char *path) {
   int length = (int)(strrchr(path, '/') - path);
   struct slice name =
@@ -133,7 +134,7 @@ static void list_by_path(struct saved *s) {
   }
 }
 
-/* The net, then whether all weights were of it. */
+/* Reads the net and checks that all weights belong to it. */
 static bool read_net(struct saved *s, struct slice json) {
   s->k.weights = &s->weights;
   s->k.path = "";
@@ -144,7 +145,7 @@ static bool read_net(struct saved *s, struct slice json) {
   return keras_took_every(&s->k);
 }
 
-/* Without a net: how much there is. */
+/* Fails for a file without a net, with the number of weights. */
 static bool refuse_weights(struct saved *s) {
   struct graph *g = s->k.graph;
   int64_t values = 0, tensors = 0;
@@ -181,7 +182,7 @@ static bool read_hdf5(struct saved *s) {
   return list_by_layer(s, "model_weights/") && read_net(s, json);
 }
 
-/* Values are read from the file as they are asked for. */
+/* Values are read from the file when they are needed. */
 bool keras_hdf5_read(struct graph *graph, struct slice file,
                      const struct import_options *options) {
   struct saved s = {.k = {.graph = graph, .options = options},
@@ -191,7 +192,7 @@ bool keras_hdf5_read(struct graph *graph, struct slice file,
   return read;
 }
 
-/* metadata.json says which Keras saved it. */
+/* metadata.json has the version of Keras. */
 static void read_version(struct saved *s, struct zip *zip) {
   const struct zip_member *member = zip_find(zip, "metadata.json");
   struct slice text;

@@ -1,9 +1,9 @@
-/* Keras' layers of sequences, and those that wrap others. */
+/* Keras' layers for sequences, and wrappers of layers. */
 #include <string.h>
 
 #include "import/keras/keras.h"
 
-/* Indices: the input that they come from says so. */
+/* Marks the input as indices. */
 static bool take_indices(struct keras_call *call, int node) {
   struct graph_node *at = graph_at(call->graph, node);
   if (at->word != WORD_INPUT)
@@ -39,7 +39,7 @@ static const struct keras_recurrent {
   const char *theirs;
   enum layer_word ours;
   int gates;
-  bool two; /* biases of each gate */
+  bool two; /* two biases for each gate */
 } recurrents[] = {
     {"LSTM", WORD_LSTM, 4, false},     {"GRU", WORD_GRU, 3, false},
     {"SimpleRNN", WORD_RNN, 1, false}, {"CuDNNLSTM", WORD_LSTM, 4, true},
@@ -81,7 +81,7 @@ static bool usual_cell(struct keras_call *call) {
          keras_fail(call, "its input is not a sequence of vectors");
 }
 
-/* A gru's gates of update and reset, which PyTorch has reset first. */
+/* PyTorch has a gru's reset gate before the update gate. */
 static void order_gates(const struct keras_call *call, struct graph_weight *w) {
   int64_t gate = w->count / 3;
   if (recurrent_of(call->type)->ours != WORD_GRU || !w->real)
@@ -101,7 +101,8 @@ static bool take_gates(struct keras_call *call, struct graph_node *node,
   return w;
 }
 
-/* One bias for each gate, or two: side by side, or one after the other. */
+/* One bias for each gate, or two: next to each other, or one after the
+ * other. */
 static bool take_biases(struct keras_call *call, struct graph_node *node,
                         const char *suffix, int64_t count, bool two) {
   struct graph *g = call->graph;
@@ -129,7 +130,7 @@ static bool take_biases(struct keras_call *call, struct graph_node *node,
   return true;
 }
 
-/* Of both ways, one after the other. */
+/* Takes the weights of one direction, then those of the other. */
 static bool take_cells(struct keras_call *call, struct graph_node *node,
                        int64_t units, bool both, bool two) {
   static const char *const suffixes[] = {"", "_reverse"};
@@ -146,7 +147,7 @@ static bool take_cells(struct keras_call *call, struct graph_node *node,
   return true;
 }
 
-/* Nodes of one direction or both; the outputs follow in Keras' order. */
+/* Adds nodes of one direction or both; outputs follow in Keras' order. */
 static bool recurrent(struct keras_call *call, bool both,
                       struct graph_node **made, struct graph_shape *out) {
   const struct keras_recurrent *r = recurrent_of(call->type);
@@ -184,7 +185,7 @@ static bool recurrent(struct keras_call *call, bool both,
   return take_cells(call, node, units, both, two);
 }
 
-/* The states of both ways, and the cells of an lstm, netc does not give. */
+/* netc gives neither the states of both directions nor an lstm's cell. */
 static bool give_states(struct keras_call *call, const json_t *config,
                         int count) {
   struct graph_shape none = {0};
@@ -194,7 +195,7 @@ static bool give_states(struct keras_call *call, const json_t *config,
   return true;
 }
 
-/* The state of one way is its output, or the last step of that. */
+/* Gives the state of one direction: its output, or the output's last step. */
 static bool give_state(struct keras_call *call, int node,
                        const struct graph_shape *out) {
   int axis = out->rank - 1;
@@ -216,7 +217,7 @@ static bool one_way(struct keras_call *call) {
          give_state(call, node->index, &out);
 }
 
-/* An lstm of maps, which keep their size. */
+/* A ConvLSTM whose maps keep their size. */
 static bool conv_lstm(struct keras_call *call) {
   struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
@@ -261,7 +262,7 @@ static bool conv_lstm(struct keras_call *call) {
   return keras_give_node(call, node, &out);
 }
 
-/* A call for the layer inside a wrapper. */
+/* Makes a call for the layer inside a wrapper. */
 static bool unwrap(const struct keras_call *call, const char *key,
                    struct keras_call *inner) {
   json_t *layer = keras_member(call->config, key);
@@ -270,7 +271,7 @@ static bool unwrap(const struct keras_call *call, const char *key,
   inner->outputs.count = 0;
   inner->outputs.at = NULL;
   inner->json = layer;
-  /* Nodes keep it, and the file's values go. */
+  /* Nodes keep this string after the JSON is freed. */
   inner->type =
       type ? arena_copy(call->graph->arena, type, strlen(type)) : NULL;
   if (type)
@@ -280,7 +281,7 @@ static bool unwrap(const struct keras_call *call, const char *key,
   return type && inner->config;
 }
 
-/* Both directions side by side; merged otherwise, their halves are. */
+/* Both directions, concatenated; other merges work on the halves. */
 static bool bidirectional(struct keras_call *call) {
   struct keras_call inner;
   struct graph_node *node;
@@ -322,7 +323,7 @@ static bool bidirectional(struct keras_call *call) {
                     mode);
 }
 
-/* Every step by itself: the layer sees the axes after the first. */
+/* Applies the layer to each step: it has the axes after the first. */
 static bool time_distributed(struct keras_call *call) {
   struct keras *k = call->keras;
   struct keras_call inner;
@@ -389,7 +390,7 @@ static bool needs_heads(struct keras_call *call, int64_t heads, int64_t dim) {
   return true;
 }
 
-/* Matrices of queries, keys and values by head, and that of the output. */
+/* Takes matrices of queries, keys and values by head, and the output's. */
 static bool take_heads(struct keras_call *call, struct graph_node *node,
                        int64_t heads, int64_t groups, int64_t dim,
                        int64_t result) {
@@ -412,7 +413,7 @@ static bool take_heads(struct keras_call *call, struct graph_node *node,
   return true;
 }
 
-/* query, value and key: the last, if it is not given, is the value. */
+/* Inputs: query, value and key; the default for key is value. */
 static bool multi_head(struct keras_call *call) {
   struct graph *g = call->graph;
   int64_t heads = keras_int(call, "num_heads", 0, 1, KERAS_MOST);
@@ -459,7 +460,7 @@ static bool multi_head(struct keras_call *call) {
          keras_give_node(call, node, &out);
 }
 
-/* softmax(q k') v, without weights */
+/* softmax(q k') v, without weights. */
 static bool attention(struct keras_call *call) {
   struct graph *g = call->graph;
   const char *mode = keras_string(call->config, "score_mode", "dot");

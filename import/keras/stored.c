@@ -1,7 +1,5 @@
-/*
- * A layer's weights among those of the file: what it takes must have the
- * shapes that its config gives, and all of them must be taken.
- */
+/* Finds a layer's weights in the file. They must have the shapes that the
+ * config gives, and all of them must be taken. */
 #include "import/keras/stored.h"
 
 #include <stdlib.h>
@@ -9,9 +7,9 @@
 
 #include "import/keras/model.h"
 
-enum { MOST = 64 }; /* weights of a layer: no class has so many */
+enum { MOST = 64 }; /* weights of a layer; no class has as many */
 
-/* "kernel:0" of "a/b/kernel:0" begins the last part. */
+/* Takes the next part of a path, "kernel:0" of "a/b/kernel:0" at last. */
 static bool next_part(const char **path, struct slice *part) {
   if (!**path)
     return false;
@@ -20,10 +18,8 @@ static bool next_part(const char **path, struct slice *part) {
   return true;
 }
 
-/*
- * How well a path fits a layer inside models: how many of their names it has,
- * and how early its own comes; -1: it does not have that.
- */
+/* How well a path fits a layer in nested models: by the number of their names
+ * in it, and by how early the layer's own name comes; -1 if that is missing. */
 static int fit_of(const struct keras *k, const char *path, const char *name) {
   struct slice part;
   int at = 0, own = -1, models = 0;
@@ -38,7 +34,7 @@ static int fit_of(const struct keras *k, const char *path, const char *name) {
                        (own < 999 ? own : 999);
 }
 
-/* The weights of a layer of that name, or below a path. */
+/* The weights of layers with a name, or below a path. */
 struct key {
   VEC(size_t) stored;
 };
@@ -61,7 +57,7 @@ void keras_index_stored(struct keras *k) {
     if (s->group && !k->weights->by_path)
       note(k, slice_of(s->group), i);
     while (next_part(&at, &part)) {
-      if (k->weights->by_path) /* all that comes before its end */
+      if (k->weights->by_path) /* by the path up to its end */
         part =
             (struct slice){s->path, (size_t)(part.at + part.length - s->path)};
       note(k, part, i);
@@ -97,7 +93,7 @@ static void find_by_name(struct keras_call *call) {
   }
 }
 
-/* In what order Keras lists the parts of a layer that has some. */
+/* Keras' order of the parts of a composite layer. */
 static int rank_of(const char *below) {
   static const char *const parts[] = {"forward", "backward", "query",
                                       "key",     "value",    "output"};
@@ -114,7 +110,7 @@ static bool is_before(const char *a, const char *b) {
                          : strtol(x + 1, NULL, 10) < strtol(y + 1, NULL, 10);
 }
 
-/* Those below the layer's path, the tenth after the ninth. */
+/* Finds weights below the layer's path, the tenth after the ninth. */
 static void find_by_path(struct keras_call *call) {
   const struct keras_weights *w = call->keras->weights;
   size_t length = strlen(call->path);
@@ -166,7 +162,7 @@ bool keras_leave_values(struct keras_call *call) {
   return true;
 }
 
-/* Values in the order of axes that netc's file has. */
+/* Reads values in the order of axes that netc's file has. */
 static bool load(struct keras_call *call, const struct keras_stored *s,
                  const int *order, float *to) {
   struct arena scratch;
@@ -192,8 +188,11 @@ static bool load(struct keras_call *call, const struct keras_stored *s,
                             s->store->fault);
 }
 
-/* In files by path, a layer's own weights say its name, those of parts theirs:
- * whether the path that was made of its class leads to it. */
+/*
+ * In files with paths, a layer's own weights give its name, and those of parts
+ * give the parts' names. True if the path made from the class belongs to the
+ * layer.
+ */
 static bool is_called(const struct keras_call *call,
                       const struct keras_stored *s) {
   size_t length = strlen(call->path);

@@ -1,7 +1,7 @@
 /*
- * TensorFlow.js' model.json: a model of Keras in `modelTopology`, and in
- * `weightsManifest` its weights, which lie one after the other in files
- * beside it ("shards").
+ * Reads TensorFlow.js' model.json: a Keras model in `modelTopology`, and a list
+ * of its weights in `weightsManifest`. The weights are stored one after the
+ * other in files next to it ("shards").
  */
 #include <inttypes.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static enum value_type type_of(const char *name) {
   return VALUE_COUNT;
 }
 
-/* Name, shape and type; `at` becomes where the next one begins. */
+/* Adds a weight's name, shape and type; `at` moves to the next one. */
 static bool add_weight(struct tfjs *t, const json_t *item, uint64_t *at) {
   struct graph *g = t->k.graph;
   const json_t *shape = keras_member(item, "shape");
@@ -64,7 +64,7 @@ static bool add_weight(struct tfjs *t, const json_t *item, uint64_t *at) {
   return *at <= INT64_MAX || graph_fail(g, 0, "its weights are too large");
 }
 
-/* A file beside the model's, after `used` bytes; NULL: how long it is. */
+/* Reads a file next to the model's after `used` bytes; NULL: only its size. */
 static bool read_shard(struct tfjs *t, const char *name, unsigned char *bytes,
                        uint64_t *used) {
   struct graph *g = t->k.graph;
@@ -87,7 +87,7 @@ static bool read_shard(struct tfjs *t, const char *name, unsigned char *bytes,
   return read;
 }
 
-/* All files of a group. */
+/* Reads all files of a group. */
 static bool read_files(struct tfjs *t, const json_t *paths,
                        unsigned char *bytes, uint64_t *used) {
   const json_t *path;
@@ -101,7 +101,7 @@ static bool read_files(struct tfjs *t, const json_t *paths,
   return true;
 }
 
-/* In one piece; its weights begin with number `first`. */
+/* Reads a group in one piece; its first weight has the number `first`. */
 static bool read_group(struct tfjs *t, const json_t *paths, size_t first,
                        uint64_t size) {
   struct arena *arena = t->k.graph->arena;

@@ -1,4 +1,4 @@
-/* Keras' layers with windows: sizes and padding as TensorFlow has them. */
+/* Keras' layers with windows, with TensorFlow's rules for sizes and padding. */
 #include <string.h>
 
 #include "base/check.h"
@@ -23,7 +23,7 @@ bool keras_own_axes(struct keras_call *call, int *axes) {
           keras_fail(call, "it is not supported in TimeDistributed"));
 }
 
-/* Axes of TimeDistributed's steps come first; windows have size 1 there. */
+/* TimeDistributed's steps are axes in front, where windows have size 1. */
 static bool read_sizes(struct keras_call *call, const char *key, int64_t usual,
                        int axes, int64_t *sizes) {
   int lead = call->keras->lead;
@@ -32,7 +32,7 @@ static bool read_sizes(struct keras_call *call, const char *key, int64_t usual,
   return keras_ints(call, key, usual, 1, axes, sizes + lead);
 }
 
-/* What `padding` says, for maps of the input's size. */
+/* Sets the padding of `padding` for the input's size. */
 static bool read_padding(struct keras_call *call, struct graph_window *w) {
   const struct keras_tensor *in = &call->inputs[0];
   const char *padding = keras_string(call->config, "padding", "valid");
@@ -90,10 +90,8 @@ static bool take_bias(struct keras_call *call, struct graph_node *node,
          keras_take_vector(call, node, "bias", channels);
 }
 
-/*
- * A kernel's axes, then two more, which come first in PyTorch; `turned`: in
- * the other order.
- */
+/* Takes a kernel: spatial axes, then two more, which come first in PyTorch;
+ * `turned` swaps these two. */
 static bool take_kernel(struct keras_call *call, struct graph_node *node,
                         const int64_t *kernel, int axes, int64_t a, int64_t b,
                         bool turned) {
@@ -108,7 +106,7 @@ static bool take_kernel(struct keras_call *call, struct graph_node *node,
   return keras_take(call, node, "weight", &shape, order);
 }
 
-/* A convolution of the call's first input. */
+/* Adds a convolution of the call's first input. */
 static struct graph_node *convolve(struct keras_call *call,
                                    const struct graph_window *w,
                                    int64_t channels, int64_t groups,
@@ -173,7 +171,7 @@ static bool depthwise(struct keras_call *call) {
          keras_give_active(call, node, &out);
 }
 
-/* A depthwise one without a bias, then one of 1x1. */
+/* A depthwise convolution without a bias, then a 1x1 convolution. */
 static bool separable(struct keras_call *call) {
   struct graph_node *node;
   struct graph_shape out;
@@ -194,7 +192,7 @@ static bool separable(struct keras_call *call) {
          take_bias(call, node, filters) && keras_give_active(call, node, &out);
 }
 
-/* What is cut off at an axis, so that the map has Keras' size. */
+/* The padding at an axis with which the map has Keras' size. */
 static void transposed_padding(struct graph_window *w, int axis, bool same,
                                const int64_t *outpad, int64_t *more) {
   int64_t reach = w->dilate[axis] * (w->kernel[axis] - 1) + 1;
@@ -291,7 +289,7 @@ static bool pooling(struct keras_call *call) {
   return keras_give_node(call, node, &out);
 }
 
-/* A vector in Keras, a map of one pixel in netc. */
+/* The result is a vector in Keras, a map of one pixel in netc. */
 static bool global_pooling(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
   bool mean = strstr(call->type, "Average");

@@ -15,7 +15,7 @@ void emit_real(struct onnx *x, Onnx__NodeProto *node, const char *name,
                double value);
 void emit_text(struct onnx *x, Onnx__NodeProto *node, const char *name,
                const char *value);
-/* Copies the current node's attributes, except unknown ones. */
+/* Copies the current node's attributes. */
 void emit_same(struct onnx *x, Onnx__NodeProto *node);
 
 /* Reads the operator; inputs are values, -1 for a missing one. Returns its

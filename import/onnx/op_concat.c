@@ -133,7 +133,7 @@ static const struct onnx_view *only_one(struct onnx *x) {
   return only;
 }
 
-/* Gives a node with an operand's axes, with `axis` as in the whole map. */
+/* Gives a node with an operand's axes; `axis` has the size of all parts. */
 static bool give_rolled(struct onnx *x, int node, const struct onnx_view *first,
                         int axis, const struct onnx_axes *axes) {
   int64_t dims[MOST_AXES];

@@ -184,8 +184,7 @@ struct onnx {
   const struct onnx_view *regions;     /* last pooled regions, or NULL */
   bool lenient;                        /* leave out unsupported forms, too */
   bool folded; /* batch norms were probably folded: folded.c */
-  bool quantised, wide,
-      stored; /* scaled layers, more than 8 bits, scaled weights */
+  bool quantised, wide, stored; /* layers, wide layers, weights with scales */
 };
 
 /* Decodes a model; false with the graph's error. */
@@ -369,7 +368,7 @@ void axes_near(struct onnx *x, const struct onnx_view *view, int with,
 /* Rearranges a view so that `axis` is a whole axis of the node. */
 bool view_with_axis(struct onnx *x, const struct onnx_view *view, int axis,
                     struct onnx_axes *axes, struct onnx_view *result);
-/* Makes an axis the node's last; with `axes` NULL, order is otherwise kept. */
+/* Makes an axis the node's last; no `axes` if it is the last already. */
 bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
                   struct onnx_view *result, struct onnx_axes *axes);
 /* The view of a node whose axes have other sizes than those of `view`. */
