@@ -202,7 +202,7 @@ static void consider(struct exporting *x, const struct view *views,
   }
 }
 
-enum { MOST_TRIED = 4 }; /* operands whose order is tried for all */
+enum { MOST_TRIED = 4 }; /* operands whose order is tried */
 
 struct onnx_order onnx_choose_order(struct exporting *x,
                                     const struct view *views, size_t count) {

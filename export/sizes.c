@@ -92,7 +92,7 @@ static value_id by_ratio(struct open_sizes *o, const int64_t *numbers) {
   return NO_VALUE;
 }
 
-/* numbers = floor((by * size + more) / part) in every sample */
+/* numbers = floor((by * size + more) / part) in all samples. */
 struct size_line {
   int64_t by, more, part;
 };

@@ -5,7 +5,7 @@
 
 enum { COST_MOVE = 8 }; /* of a Transpose, relative to a Reshape or Slice */
 
-/* A digit of a tensor, of which `take` places from `start` on are read. */
+/* A digit of an existing tensor; `take` indices from `start` on are read. */
 struct cell {
   int64_t size, start, take, step;
   int axis;  /* of the existing tensor */
@@ -108,7 +108,7 @@ static int find_wishes(const struct onnx_layout *have,
   return count;
 }
 
-/* The wishes for one atom, larger steps first. */
+/* The wishes for one digit, largest step first. */
 static int of_digit(const struct wish *wishes, int count, int digit,
                     struct wish *found) {
   int made = 0;
