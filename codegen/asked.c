@@ -1,4 +1,4 @@
-/* Asked: the question that an output answers, found once for all of it. */
+/* The question that an output answers; the answer is computed once. */
 #include "codegen/asked.h"
 
 const struct answer *asked_of(const struct compiled *c) {

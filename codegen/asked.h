@@ -1,4 +1,4 @@
-/* Asked: the question that an output answers, found once for all of it. */
+/* The question that an output answers; the answer is computed once. */
 #ifndef NETC_CODEGEN_ASKED_H
 #define NETC_CODEGEN_ASKED_H
 
@@ -7,7 +7,7 @@
 /* NULL: a size passes 2^63 - 1. */
 const struct answer *asked_of(const struct compiled *c);
 
-/* "bfloat16": of what was asked; of both, where they have others. */
+/* Writes "bfloat16": the type of the answer, or both types if they differ. */
 void asked_put_types(struct text *out, const struct compiled *c);
 
 #endif

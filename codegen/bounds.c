@@ -1,8 +1,9 @@
-/* Bounds of inputs: what the net takes at both ends. */
+/* Bounds of inputs: shapes and figures of the net at the minimum and
+ * maximum. */
 #include "codegen/grid.h"
 #include "codegen/section.h"
 
-/* What is told of an end. */
+/* Figures at each end. */
 enum { MACS, TRAINING, WEIGHTS, ARENA, FIGURES };
 
 static void find_figures(const struct compiled *c, int64_t figures[FIGURES]) {
@@ -28,7 +29,7 @@ static struct slice shapes(const struct compiled *c,
   return text_slice(&out);
 }
 
-/* A line for people: of the shapes, then of each figure. */
+/* A printed line: the shapes, then one line for each figure. */
 struct bounds_row {
   const char *what;
   struct slice low, high;

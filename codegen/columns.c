@@ -1,4 +1,4 @@
-/* The columns of the table of layers: one table for text, CSV and Markdown. */
+/* The columns of the table of layers, shared by text, CSV and Markdown. */
 #include "codegen/columns.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static void line_put_name(const struct line_view *v, struct text *cell) {
     text_printf(cell, " x %" PRId64, v->line->times);
 }
 
-/* Cells of the name and of the layer, with what repeats: `block x 12`. */
+/* Cells with the name and the layer; loops are `block x 12`. */
 static void line_put_layer(const struct line_view *v, struct text *cell) {
   if (v->line->period == 1)
     row_put_layer(cell, v->c, v->row, true);
@@ -79,7 +79,7 @@ static void put_output(const struct line_view *v, struct text *cell) {
   shape_put(cell, row_shape(v->c, last_row(v)), output_layout(v->c));
 }
 
-/* What a member of the cost is, and a cell with it. */
+/* A member of the cost, and its cell. */
 #define VALUE(member)                                \
   static int64_t member(const struct line_view *v) { \
     return v->cost.member;                           \
@@ -101,7 +101,7 @@ static int64_t bytes(const struct line_view *v) {
 static int64_t saved(const struct line_view *v) {
   const struct row *rows = v->row;
   size_t turns = v->line->period * (size_t)v->line->times;
-  int64_t sum = 0; /* at most what the net keeps, which was checked */
+  int64_t sum = 0; /* at most what the net saves: no overflow */
   if (turns == 0)
     return v->c->memory.training.saved;
   for (int64_t node = rows->first; node < rows[turns - 1].end; node++)

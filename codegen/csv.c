@@ -1,7 +1,7 @@
 /* csv: the table of layers for other programs. */
 #include "codegen/columns.h"
 
-/* Quoted as RFC 4180 wants it, where it must be. */
+/* Quotes a field if RFC 4180 requires it. */
 static void put_field(struct text *out, struct slice field) {
   bool quote = false;
   for (size_t i = 0; i < field.length; i++)
@@ -32,7 +32,7 @@ static void put_names(struct text *out, const struct compiled *c,
   put(out, text_slice(&text));
 }
 
-/* Every row by itself: programs sum and sort. */
+/* Rows are never folded: programs sum and sort them. */
 void emit_csv(const struct compiled *c, struct text *out) {
   struct rows rows = rows_of(c);
   struct text group = text_new(c->arena);
@@ -40,7 +40,7 @@ void emit_csv(const struct compiled *c, struct text *out) {
                 "mac_count,activation_bytes,saved_bytes,group\n");
   for (size_t i = 0; i < rows.count; i++) {
     const struct row *row = &rows.at[i];
-    int64_t saved = 0; /* at most what the net keeps, which was checked */
+    int64_t saved = 0; /* at most what the net saves: no overflow */
     for (int64_t n = row->first; n < row->end; n++)
       saved += c->memory.saved_by_node[n];
     text_int(out, (int64_t)i);

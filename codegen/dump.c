@@ -1,4 +1,4 @@
-/* --dump: what each pass leaves, for tests and for the curious. */
+/* --dump: the result of each pass, for tests and debugging. */
 #include "codegen/rows.h"
 #include "lexer/scan.h"
 
@@ -8,7 +8,7 @@ void dump_tokens(const struct compiled *c, struct text *out) {
   union scan_value value;
   struct diags quiet;
   diags_open(&quiet, c->arena, c->sources);
-  quiet.quiet = true; /* they are reported where the text is parsed */
+  quiet.quiet = true; /* already reported by the parser */
   scan_begin(&scan, c->arena, &quiet, c->source);
   for (;;) {
     enum token token = scan_next(&scan, &value, &span);
@@ -29,7 +29,7 @@ void dump_tokens(const struct compiled *c, struct text *out) {
   }
 }
 
-/* The tree as nested lists, a statement a line. */
+/* The tree as nested lists, one statement per line. */
 
 static void put_expr(struct text *out, const struct expr *expr);
 
@@ -257,7 +257,8 @@ void dump_shapes(const struct compiled *c, struct text *out) {
   }
 }
 
-/* The arena as a table that `netc plan` reads; alive in [lower, upper). */
+/* The arena as a table for `netc plan`; buffers are in memory in [lower,
+ * upper). */
 void dump_plan(const struct compiled *c, struct text *out) {
   const struct inference *f = &c->memory.inference;
   text_put(out, "id,lower,upper,size,offset\n");

@@ -1,4 +1,4 @@
-/* Receptive fields: how much of the input a position of a map sees. */
+/* Receptive fields of tensors, in positions of the input. */
 #include "codegen/field.h"
 
 #include "base/check.h"
@@ -33,7 +33,7 @@ static void widen(struct field *to, const struct field *from) {
   }
 }
 
-/* Moves a window over what `field` says of the input; false: too large. */
+/* Applies windows to a field; false on overflow. */
 static bool move(struct field *field, const struct window *windows) {
   for (int i = 0; i < field->axes; i++) {
     const struct window *w = &windows[i];
@@ -59,7 +59,7 @@ static struct field of_layer(const struct layer *layer,
       field.axes = 0;
   } else if (!same_map(layer->in[0], &layer->out) ||
              (kind->macs && !kind->per_position)) {
-    field.axes = 0; /* attention, say, sees every position */
+    field.axes = 0; /* unknown, as for attention, which reads all positions */
   }
   return field;
 }

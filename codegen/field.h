@@ -1,10 +1,10 @@
-/* Receptive fields: how much of the input a position of a map sees. */
+/* Receptive fields of tensors, in positions of the input. */
 #ifndef NETC_CODEGEN_FIELD_H
 #define NETC_CODEGEN_FIELD_H
 
 #include "codegen/backend.h"
 
-/* Of a tensor of the net, by spatial axis, in positions of the input. */
+/* The field of a tensor, by spatial axis, in positions of the input. */
 struct field {
   int axes;        /* 0: unknown, or no map */
   int64_t size[3]; /* receptive field */
@@ -12,9 +12,10 @@ struct field {
 };
 
 /*
- * For all nodes: size = size_in + (extent - 1) step_in, step = stride step_in
- * (Araujo, Norris, Sim: "Computing Receptive Fields of Convolutional Neural
- * Networks", Distill 2019). Of several inputs the largest counts.
+ * Computes the fields of all nodes: size = size_in + (extent - 1) step_in, step
+ * = stride step_in (Araujo, Norris, Sim: "Computing Receptive Fields of
+ * Convolutional Neural Networks", Distill 2019). With several inputs, the
+ * largest field counts.
  */
 struct field *fields_of(const struct compiled *c);
 

@@ -1,4 +1,4 @@
-/* fmt: the source itself in canonical form, for `netc fmt`. */
+/* fmt: formats a source, for `netc fmt`. */
 #include "codegen/backend.h"
 #include "parser/format.h"
 
@@ -19,7 +19,7 @@ static bool has_block(const struct stmt *stmt) {
   return false;
 }
 
-/* New marks stand where a line ends with its layer; old ones stay. */
+/* New shape marks are added where a line ends with its layer; old ones stay. */
 static bool wants_mark(const struct shape_marks *m, const struct stmt *stmt) {
   struct slice text = m->c->sources->all.at[m->c->source].text;
   uint32_t base = m->c->sources->all.at[m->c->source].base;

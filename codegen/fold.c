@@ -14,13 +14,13 @@ enum {
 struct folder {
   const struct compiled *c;
   const struct rows *rows;
-  uint64_t *hash; /* by row: of its words and shapes */
-  size_t *next;   /* by row: the next one of the same hash; SIZE_MAX: none */
+  uint64_t *hash; /* by row: hash of its text and shapes */
+  size_t *next;   /* by row: the next one with its hash; SIZE_MAX: none */
   bool alike;     /* sizes may differ */
   struct folds folds;
 };
 
-/* As FNV-1a, but eight bytes at a time; high bits reach the low ones. */
+/* FNV-1a on eight bytes at a time, with high bits mixed into low ones. */
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length) {
   for (size_t i = 0; i < length; i += sizeof(uint64_t)) {
     uint64_t word = 0;
@@ -115,7 +115,7 @@ static void link_rows(struct folder *f) {
   }
 }
 
-/* The group of a row, and the ones around it. */
+/* True if a group is another one, or encloses it. */
 static bool group_holds(const struct model *model, int64_t group,
                         int64_t inner) {
   while (inner > 0 && inner != group)

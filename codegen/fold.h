@@ -36,7 +36,7 @@ enum fold_how {
   FOLD_ALIKE, /* so are those written alike, of other sizes or inputs */
 };
 
-/* All rows as lines. */
+/* Lines for all rows. */
 struct folds folds_of(const struct compiled *c, struct rows *rows,
                       enum fold_how how);
 

@@ -1,4 +1,4 @@
-/* Formulas: where each number of a row comes from, with its values. */
+/* Formulas: how each number of a row is computed. */
 #include "codegen/formula.h"
 
 struct formula {
@@ -13,7 +13,7 @@ static void open_line(struct formula *f, const char *what) {
   text_printf(f->out, "%s%s", f->mark, what);
 }
 
-/* (3*3*3)*64: factors, those before `split` and those after it apart. */
+/* (3*3*3)*64: factors, with a group before or after `split`. */
 static void put_factors(struct text *out, const struct term *term) {
   for (int i = 0; i < term->count; i++) {
     bool first = term->split > 1 && i == 0;
@@ -87,7 +87,7 @@ static void put_windows(struct formula *f, const struct layer *layer) {
     put_window(f, &w[i], names[count - 1 - i]);
 }
 
-/* That of all copies. */
+/* The term of a parameter, of all copies. */
 static struct term param_term(const struct param *param, int64_t copies) {
   struct term term = {.count = param->rank, .split = param->rank - 1};
   for (int i = 0; i < param->rank; i++)

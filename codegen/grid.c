@@ -1,4 +1,4 @@
-/* Grid: cells in columns, as wide as their content needs. */
+/* Grid: columns of cells, as wide as their content. */
 #include "codegen/grid.h"
 
 struct grid grid_new(struct arena *arena, struct grid_column *columns,
@@ -40,7 +40,7 @@ size_t grid_rows(const struct grid *grid) {
   return grid->cells.count / grid->column_count;
 }
 
-/* The columns of all cells together. */
+/* The total width of all columns. */
 static size_t grid_width(const struct grid *grid) {
   size_t width = 0;
   for (size_t i = 0; i < grid->column_count; i++)
@@ -49,7 +49,7 @@ static size_t grid_width(const struct grid *grid) {
   return width;
 }
 
-/* The column to drop next; NULL: all that are left must stay. */
+/* The column to drop next; NULL if the rest must stay. */
 static struct grid_column *least_wanted(struct grid *grid) {
   struct grid_column *most = NULL;
   for (size_t i = 0; i < grid->column_count; i++) {
@@ -75,8 +75,7 @@ void grid_fit(struct grid *grid, size_t width) {
   }
 }
 
-/* Bytes of `text` that fit into `width`, broken at a blank if there is one. */
-/* Whether a blank leads from a number to its unit: 53,288,448 B, 2.14 GiB. */
+/* True if a blank is between a number and its unit: 53,288,448 B, 2.14 GiB. */
 static bool leads_to_unit(struct slice text, size_t blank) {
   size_t at = blank + 1;
   if (blank == 0 || text.at[blank - 1] < '0' || text.at[blank - 1] > '9')
@@ -90,9 +89,10 @@ static bool leads_to_unit(struct slice text, size_t blank) {
   return at == text.length || strchr(" ,;.)", text.at[at]) != NULL;
 }
 
+/* Bytes of `text` that fit into `width`, broken at a blank if there is one. */
 static size_t line_length(struct slice text, size_t width) {
   size_t length = 0, blank = 0, columns = 0;
-  if (text.length <= width) /* bytes: no fewer than columns */
+  if (text.length <= width) /* in bytes, which are at least the columns */
     return text.length;
   while (length < text.length) {
     bool starts = ((unsigned char)text.at[length] & 0xC0) != 0x80;
@@ -116,7 +116,7 @@ static struct slice skip_blanks(struct slice text) {
 
 void text_wrap(struct text *out, struct slice paragraph, size_t indent,
                size_t width) {
-  size_t room = width; /* the first line brings its own indent */
+  size_t room = width; /* the first line has its own indent */
   for (;;) {
     size_t length = line_length(paragraph, room);
     text_bytes(out, paragraph.at, length);
@@ -148,7 +148,7 @@ size_t grid_lines(const struct grid *grid) {
   return lines;
 }
 
-/* A line of a row; what does not fit into a cell is left there. */
+/* Writes one line of a row; the rest of a wrapped cell stays in `cells`. */
 static bool put_line(struct text *out, const struct grid *grid,
                      struct slice *cells) {
   size_t blanks = 0;

@@ -1,4 +1,4 @@
-/* json: rows that are put together from those that were written before. */
+/* json: builds rows from parts of earlier rows. */
 #include "codegen/json_writer.h"
 
 struct text *form_begin(struct json_writer *w, struct json_form *form) {
@@ -8,13 +8,13 @@ struct text *form_begin(struct json_writer *w, struct json_form *form) {
   form->holes = 0;
   form->first = w->json.first;
   w->json.out = &form->text;
-  w->json.first = true; /* form_open() parts the rows */
+  w->json.first = true; /* form_open() separates the rows */
   return out;
 }
 
 void form_hole(struct json_writer *w, struct json_form *form) {
   form->ends[form->holes++] = form->text.length;
-  w->json.after_key = false; /* what comes is not this value */
+  w->json.after_key = false; /* the next value is not this key's */
   w->json.first = false;
 }
 

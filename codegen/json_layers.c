@@ -1,7 +1,5 @@
-/*
- * json: the layers, a row each. In a large net most layers are like one that
- * came before: what stands in a row beside numbers is kept as text.
- */
+/* json: a row for each layer. In a large net most layers are like an earlier
+ * one: only the numbers of its row are formatted anew. */
 #include "codegen/json_writer.h"
 
 void writer_put_shape(struct json_writer *w, const struct shape *shape) {
@@ -166,7 +164,7 @@ static void put_facts(struct json_writer *w, const struct node *node) {
   json_member_int(&w->json, "saved_bytes", w->c->memory.saved_by_node[index]);
 }
 
-/* Rows that others are like. */
+/* Forms of rows. */
 enum { FORMS = 64, FEW_INPUTS = 4 };
 
 enum {
@@ -179,8 +177,8 @@ enum {
 };
 
 struct json_row {
-  const struct node *node; /* whose row it was last; NULL: none yet */
-  struct position place;   /* of that */
+  const struct node *node; /* last node with this form; NULL: none */
+  struct position place;   /* of that node */
   struct json_form form;
   struct names names;
   struct counter line, column;
@@ -192,7 +190,7 @@ struct json_rows {
   size_t warning; /* the next one */
 };
 
-/* Whether all is the same but the place and what stands in holes. */
+/* True if rows differ only in their place in the source and in holes. */
 static bool same_form(const struct json_writer *w, const struct node *a,
                       const struct node *b) {
   const struct model *model = w->c->model;
@@ -250,7 +248,7 @@ static void put_inputs(struct json_writer *w, struct json_rows *rows,
 static void put_warnings(struct json_writer *w, int64_t index, size_t *next) {
   const struct model *model = w->c->model;
   struct json *json = &w->json;
-  json->depth += 2; /* in a row, in a list */
+  json->depth += 2; /* inside a row in a list */
   json->first = true;
   for (;
        *next < model->warnings.count && model->warnings.at[*next].node == index;

@@ -1,4 +1,4 @@
-/* json: the blocks on the memory of training and inference. */
+/* json: the blocks about memory in training and inference. */
 #include "base/check.h"
 #include "codegen/asked.h"
 #include "codegen/json_writer.h"
@@ -10,7 +10,7 @@ struct slice writer_text(struct json_writer *w) {
   return text;
 }
 
-/* The name of a node; null if there is none. */
+/* The name of a node, or null. */
 static void put_member_name(struct json_writer *w, const char *key,
                             int64_t node) {
   json_put_key(&w->json, key);
@@ -46,7 +46,7 @@ static void put_checkpoints(struct json_writer *w) {
   json_put_close(json, ']');
 }
 
-/* The card that was named, of which a process has a part. */
+/* The named card; a process can use part of it. */
 static void put_card(struct json *json, const struct gpu *card) {
   if (!card)
     return;
@@ -57,7 +57,7 @@ static void put_card(struct json *json, const struct gpu *card) {
   json_put_close(json, '}');
 }
 
-/* What a device has, and what there is of it for the net. */
+/* A device's memory, and the part that the net can use. */
 static void put_device(struct json *json, const struct answer *a) {
   json_member_int(json, "device_bytes", a->device.bytes);
   put_card(json, a->card);
@@ -68,13 +68,13 @@ static void put_device(struct json *json, const struct answer *a) {
   json_member_string(json, "verdict", slice_of(fit_word(a->verdict)));
 }
 
-/* What is not known is not there. */
+/* Omits unknown values. */
 static void put_known(struct json *json, const char *key, int64_t value) {
   if (value >= 0)
     json_member_int(json, key, value);
 }
 
-/* The number that was asked for, as all other outputs say it. */
+/* The answer to the question, the same number as in all other outputs. */
 void writer_put_answer(struct json_writer *w) {
   static const char *const questions[] = {[ASKED_TRAINING] = "training",
                                           [ASKED_PREDICTION] = "prediction",
@@ -146,7 +146,7 @@ static const char *const traffic[] = {
     "all_reduce_bytes", "all_gather_bytes",     "reduce_scatter_bytes",
     "all_to_all_bytes", "point_to_point_bytes", "host_link_bytes"};
 
-/* What each device of a stage sends in a step, by kind. */
+/* Bytes that each device of a stage sends in a step, by kind. */
 static void put_traffic(struct json_writer *w, const struct stage *stage) {
   json_member_open(&w->json, "sent", '{');
   for (int i = 0; i < TRAFFIC_COUNT; i++)
@@ -154,7 +154,7 @@ static void put_traffic(struct json_writer *w, const struct stage *stage) {
   json_put_close(&w->json, '}');
 }
 
-/* A device with several parts of the net has them in turns. */
+/* The parts of a net on a device that has several. */
 static void put_parts(struct json_writer *w, const struct stage *stage) {
   struct json *json = &w->json;
   if (stage->part_count < 2)
@@ -216,7 +216,7 @@ static void put_parallel(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
-/* What is alive at the peak, the largest first. */
+/* Tensors in memory at the peak, the largest first. */
 static void put_alive(struct json_writer *w) {
   const struct memory *m = &w->c->memory;
   struct json *json = &w->json;
@@ -339,7 +339,7 @@ void writer_put_training(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
-/* Where buffers lie, and how many bytes they have: mostly as others have. */
+/* Forms of buffers' rows: most rows are like an earlier one. */
 enum { PLACES = 64 };
 
 enum { HOLE_NAME, HOLE_LAYER, HOLE_FIRST, HOLE_LAST };
@@ -420,7 +420,7 @@ static void put_arena(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
-/* How a prediction takes a row of its input, or why it does not. */
+/* How inference streams rows of the input, or why it does not. */
 static void put_stream(struct json_writer *w,
                        const struct inference_lines *lines) {
   json_member_open(&w->json, "stream", '{');
@@ -439,7 +439,7 @@ static void put_stream(struct json_writer *w,
   json_put_close(&w->json, '}');
 }
 
-/* The first stages, where they are computed row by row. */
+/* The first stages, if they are computed row by row. */
 static void put_patches(struct json_writer *w) {
   const struct inference_lines *lines = &w->c->memory.inference.lines;
   if (lines->window || lines->fault) {
@@ -456,7 +456,7 @@ static void put_patches(struct json_writer *w) {
   json_put_close(&w->json, '}');
 }
 
-/* Of --predict: whether it fits a device that was named. */
+/* For --predict: whether inference fits the named device. */
 static void put_prediction_fit(struct json_writer *w) {
   const struct answer *a = w->c->options->predict ? asked_of(w->c) : NULL;
   struct json *json = &w->json;
@@ -470,7 +470,7 @@ static void put_prediction_fit(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
-/* Attention whose keys and values are not counted. */
+/* A layer of attention whose KV cache is not counted. */
 static void put_lacks(struct json_writer *w) {
   int64_t node = unkept_attention(w->c->model);
   if (node != NO_NODE)

@@ -1,4 +1,4 @@
-/* What the files that write the JSON report share. */
+/* Functions and types that the files of the JSON report share. */
 #ifndef NETC_CODEGEN_JSON_WRITER_H
 #define NETC_CODEGEN_JSON_WRITER_H
 
@@ -11,28 +11,24 @@ struct json_writer {
   struct text scratch;
 };
 
-/*
- * A row that is like many others: its text, with holes where they differ. It
- * is put together from there; in a large net only few rows are written anew.
- */
+/* A row that is like many others: its text, with holes where they differ. Other
+ * rows are built from it; in a large net only few rows are formatted anew. */
 enum { HOLES = 6 };
 
 struct json_form {
   struct text text;
-  size_t ends[HOLES + 1]; /* of what stands before each hole, and of all */
+  size_t ends[HOLES + 1]; /* offset of each hole, then the length */
   size_t holes;
-  bool first; /* of its list, as form_begin() found it */
+  bool first; /* first row of its list */
 };
 
-/*
- * What is written until form_end() is the row of a form, the bracket that
- * opens it at first. Returns where the writer wrote to.
- */
+/* Until form_end(), the writer writes the row of a form, from its opening
+ * bracket on. Returns the writer's previous output. */
 struct text *form_begin(struct json_writer *w, struct json_form *form);
 void form_hole(struct json_writer *w, struct json_form *form); /* of a value */
 void form_end(struct json_writer *w, struct json_form *form, struct text *out);
 
-/* What stands before the first hole; after hole `hole`. */
+/* Writes the text before the first hole; form_put() the text after a hole. */
 void form_open(struct json_writer *w, const struct json_form *form);
 
 static inline void form_put(struct text *out, const struct json_form *form,
@@ -41,21 +37,21 @@ static inline void form_put(struct text *out, const struct json_form *form,
   text_bytes(out, form->text.at + end[0], end[1] - end[0]);
 }
 
-/* Names of nodes, of which one is mostly that before with another number. */
+/* Cached names of nodes: most differ from the last one only in a number. */
 struct names {
-  const struct node *like; /* NULL: nothing yet */
-  struct text stem;        /* what stands before its number */
+  const struct node *like; /* NULL: none yet */
+  struct text stem;        /* the name up to its number */
   struct counter number;
 };
 
-/* The name of a node; it has nothing that JSON escapes. */
+/* Writes the name of a node, which never needs escapes. */
 void names_put(struct names *names, struct text *out, const struct model *model,
                int64_t node);
 
-/* The text made in `scratch`, which is then empty again. */
+/* The text in `scratch`, which is cleared. */
 struct slice writer_text(struct json_writer *w);
 
-/* The member "layers", and what its rows share with other members. */
+/* The member "layers", and functions that other members share. */
 void writer_put_layers(struct json_writer *w);
 void writer_put_shape(struct json_writer *w, const struct shape *shape);
 void writer_put_cost(struct json_writer *w, const struct cost *cost);

@@ -1,9 +1,9 @@
-/* net: the canonical source, with every loop and call written out. */
+/* net: the canonical source, with all loops and calls expanded. */
 #include "base/map.h"
 #include "codegen/rows.h"
 #include "lexer/scan.h"
 
-/* A layer's block, or a checkpoint that is used by its result alone. */
+/* A layer's block, or a checkpoint of which only the result is used. */
 struct kept_block {
   int64_t group;
   struct slice label;
@@ -13,20 +13,20 @@ struct flat {
   const struct compiled *c;
   const struct model *model;
   struct text *out;
-  struct slice *labels; /* by node: how the text calls its tensor */
+  struct slice *labels; /* by node: its tensor's label */
   struct map taken;
-  int64_t current; /* the node whose tensor is the current one */
-  bool *entered;   /* by group: something outside uses what is inside */
-  VEC(struct kept_block) open; /* blocks around the row, outermost first */
+  int64_t current;             /* node of the current tensor */
+  bool *entered;               /* by group: its inside is used from outside */
+  VEC(struct kept_block) open; /* open blocks, outermost first */
   bool forked;                 /* inside `fork train { }` */
-  size_t around;               /* open blocks that this is inside of */
-  int64_t before_fork;         /* the current tensor after it */
+  size_t around;               /* open blocks around the fork */
+  int64_t before_fork;         /* tensor that is current after the fork */
 };
 
 /*
- * stem.conv1 becomes stem_conv1, skip[3] skip_3, and no two nodes share a
- * label. Inside a
- * block, its own name is left out: the block gives it.
+ * A label that no other node has: stem.conv1 becomes stem_conv1, skip[3]
+ * skip_3. Inside a block, the block's own name is left out, as the block adds
+ * it.
  */
 static struct slice unique_label(struct flat *f, struct slice name) {
   struct text label = text_new(f->c->arena);
@@ -40,7 +40,7 @@ static struct slice unique_label(struct flat *f, struct slice name) {
     if (name.at[i] != ']')
       text_putc(&label, strchr(".[-", name.at[i]) ? '_' : name.at[i]);
   while (map_find(&f->taken, text_slice(&label)) ||
-         layer_kind_find(text_slice(&label))) /* a label would hide it */
+         layer_kind_find(text_slice(&label))) /* the label would hide it */
     text_put(&label, "_");
   map_add(f->c->arena, &f->taken, text_slice(&label));
   return text_slice(&label);
@@ -50,13 +50,13 @@ static struct slice make_label(struct flat *f, int64_t node) {
   struct text name = text_new(f->c->arena);
   if (f->model->nodes.at[node].kind == &model_input_kind &&
       slice_is(name_text(&f->model->nodes.at[node].name), "input"))
-    text_put(&name, "net_input"); /* `input` is a word of the language */
+    text_put(&name, "net_input"); /* `input` is a keyword */
   else
     model_put_name(&name, f->model, node);
   return unique_label(f, text_slice(&name));
 }
 
-/* A file's name need not be one of the language: my-net.v2 is my_net_v2. */
+/* Makes a file's name an identifier: my-net.v2 becomes my_net_v2. */
 static void put_net_name(struct flat *f) {
   struct text name = text_new(f->c->arena);
   struct slice given = f->model->name;
@@ -75,7 +75,7 @@ static void put_net_name(struct flat *f) {
   text_putc(f->out, '\n');
 }
 
-/* What the files allow, which is all one file here. */
+/* The warnings that any source file allows. */
 static void put_allowed(struct flat *f) {
   bool any = false;
   for (int slug = 0; slug < SLUG_COUNT; slug++) {
@@ -90,7 +90,7 @@ static void put_allowed(struct flat *f) {
   text_put(f->out, any ? "\"\n" : "");
 }
 
-/* Numbers are in quotes. */
+/* Numbers are quoted. */
 static void put_choice(struct text *out, const struct arg_spec *spec,
                        struct slice word) {
   bool numbers = settings_is_cut(spec) && word.at[0] <= '9';
@@ -141,7 +141,7 @@ static void put_input(struct flat *f, int64_t index) {
   text_putc(f->out, '\n');
 }
 
-/* A layer of the row whose parameters another row has already. */
+/* True if a layer of the row has the parameters of another row. */
 static bool shares_params(const struct flat *f, const struct row *row) {
   for (int64_t i = row->first; i < row->end; i++)
     if (f->model->nodes.at[i].shares != NO_NODE &&
@@ -150,7 +150,7 @@ static bool shares_params(const struct flat *f, const struct row *row) {
   return false;
 }
 
-/* The parts of a split come of themselves; the first one is current. */
+/* The parts of a split are not written; the first one is current. */
 static bool is_part(const struct flat *f, int64_t node) {
   const struct node *n = &f->model->nodes.at[node];
   return n->input_count == 1 &&
@@ -166,7 +166,7 @@ static void put_from(struct flat *f, const struct node *node) {
   text_printf(f->out, "from %.*s\n", SLICE_ARG(f->labels[input]));
 }
 
-/* What follows a layer on its line. */
+/* The layers of the tail. */
 static void put_tail(struct flat *f, const struct row *row) {
   for (int64_t i = row->head + 1; i < row->end; i++) {
     text_putc(f->out, ' ');
@@ -206,7 +206,7 @@ static void put_outputs(struct flat *f, int64_t node) {
   }
 }
 
-/* A part is made by the split before it; `output` names the current one. */
+/* The split has made the part; `output` names the current one. */
 static void put_part(struct flat *f, int64_t node) {
   int64_t split = node_input(f->model, &f->model->nodes.at[node], 0);
   struct text label = text_new(f->c->arena);
@@ -225,7 +225,7 @@ static void put_part(struct flat *f, int64_t node) {
 
 /* checkpoint { ... } */
 
-/* Marks the groups around `inside` that do not hold `outside`. */
+/* Marks the groups around `inside` that do not enclose `outside`. */
 static void mark_entered(struct flat *f, int64_t inside, int64_t outside,
                          bool result) {
   int64_t g = f->model->nodes.at[inside].group;
@@ -236,7 +236,7 @@ static void mark_entered(struct flat *f, int64_t inside, int64_t outside,
   }
 }
 
-/* Labels inside braces are not seen outside: only the result may be used. */
+/* Labels inside braces are local: only a block's result may be used outside. */
 static void find_entered(struct flat *f) {
   f->entered =
       arena_alloc(f->c->arena, f->model->groups.count + 1, sizeof(bool));
@@ -249,7 +249,7 @@ static void find_entered(struct flat *f) {
   }
 }
 
-/* The layer of a block: it stands after the insides, and has their tail. */
+/* The layer of a block: it comes after the inside, and has the block's tail. */
 static int64_t layer_of_block(const struct flat *f, const struct group *group) {
   return f->model->nodes.at[group->end - 1].head;
 }
@@ -276,10 +276,8 @@ static void close_fork(struct flat *f) {
   text_put(f->out, "}\n");
 }
 
-/*
- * Opens the blocks that begin with a row, the outermost first, and the fork,
- * which may be around some of them.
- */
+/* Opens the blocks that begin with a row, outermost first, and the fork, which
+ * may enclose some of them. */
 static void open_blocks(struct flat *f, const struct row *row) {
   bool fork = only_trains(f, row->head) && !f->forked;
   for (size_t g = 1; g < f->model->groups.count; g++) {
@@ -315,7 +313,7 @@ static void open_blocks(struct flat *f, const struct row *row) {
     open_fork(f);
 }
 
-/* From here on the result is called as the block is; the outer ones stay. */
+/* Closes blocks down to `outer`; a result then has its block's label. */
 static void close_blocks(struct flat *f, const struct row *row, size_t outer) {
   while (f->open.count > outer) {
     const struct kept_block *block = &f->open.at[f->open.count - 1];
@@ -334,7 +332,7 @@ static void close_blocks(struct flat *f, const struct row *row, size_t outer) {
   }
 }
 
-/* A block once more: `again`, and its rows are left out. */
+/* Writes a repeated block as `again` and skips its rows. */
 static bool repeat_block(struct flat *f, struct rows *rows, size_t *at) {
   const struct row *row = &rows->at[*at];
   const struct node *front = &f->model->nodes.at[row->head];
@@ -360,7 +358,7 @@ static bool repeat_block(struct flat *f, struct rows *rows, size_t *at) {
   return true;
 }
 
-/* The block's own tensor has a name, for branches inside. */
+/* A block's own tensor gets a label, for branches inside. */
 static void put_layer_row(struct flat *f, const struct row *row) {
   const struct node *head = &f->model->nodes.at[row->head];
   const struct group *group = &f->model->groups.at[head->group];
@@ -374,7 +372,7 @@ static void put_layer_row(struct flat *f, const struct row *row) {
   }
 }
 
-/* Closes what ends with a row: blocks, the fork around them, blocks again. */
+/* Closes all that ends with a row: blocks, the fork, the blocks around it. */
 static void end_row(struct flat *f, const struct row *row, bool last) {
   close_blocks(f, row, f->forked ? f->around : 0);
   if (!f->forked || (!last && only_trains(f, row->end)))

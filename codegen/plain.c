@@ -1,4 +1,4 @@
-/* The words of papers for rows: layers/plain.def with its values. */
+/* Describes rows in the words of papers, from layers/plain.def. */
 #define _GNU_SOURCE /* memmem */
 #include "codegen/plain.h"
 
@@ -6,7 +6,7 @@ struct paper_words {
   const struct compiled *c;
   const struct node *node;
   int64_t index;
-  uint64_t said; /* arguments, by their place, that are said in any case */
+  uint64_t said; /* bit mask of arguments that are always written */
 };
 
 static const struct arg_spec *spec_of(const struct paper_words *p,
@@ -30,7 +30,7 @@ static bool is_one(const struct sizes *sizes) {
   return true;
 }
 
-/* Given, and not what it would be anyway: `/1`, `groups=1`, `causal=false`. */
+/* True if an argument is given and is not the default: `/1`, `groups=1`. */
 static bool says_something(const struct paper_words *p, struct slice name) {
   const struct arg_spec *spec = spec_of(p, name);
   if (spec && p->said >> (spec - p->node->kind->specs) & 1)
@@ -47,7 +47,8 @@ static bool says_something(const struct paper_words *p, struct slice name) {
   return true;
 }
 
-/* A window for each axis, 3x3; a step that is the same for all but once. */
+/* A window has a size for each axis, 3x3; a step is written once if it is the
+ * same for all. */
 static void put_sizes(struct text *out, const struct paper_words *p,
                       const struct arg_spec *spec, struct sizes sizes) {
   bool window = spec->place == PLACE_POSITION && p->node->input_count > 0;
@@ -81,14 +82,14 @@ static void put_value(struct text *out, const struct paper_words *p,
     model_put_value(out, spec, value_of(p, spec));
 }
 
-/* The place of a letter; the end, if it is not there. */
+/* The index of a letter, or the end of the text. */
 static size_t find(struct slice text, size_t at, char letter) {
   while (at < text.length && text.at[at] != letter)
     at++;
   return at;
 }
 
-/* Text with `{}` in it. */
+/* Writes a text with `{}` for values. */
 static void put_words(struct text *out, const struct paper_words *p,
                       struct slice words) {
   for (size_t i = 0; i < words.length; i++) {
@@ -128,7 +129,8 @@ static void put_node(struct text *out, const struct compiled *c, int64_t index,
   }
 }
 
-/* "dilation 2", "5x5 depthwise conv": what holds that argument of the words. */
+/* "dilation 2", "5x5 depthwise conv": the part of the words with an
+ * argument. */
 static void put_argument(struct text *out, const struct paper_words *p,
                          const struct arg_spec *spec) {
   struct slice words = slice_of(layer_plain_words(p->node->kind));
@@ -195,7 +197,7 @@ void plain_put_call(struct text *out, struct slice call) {
     text_printf(out, ", %.*s", (int)(end - name - 1), call.at + name + 1);
 }
 
-/* What no paper's figure has behind another layer. */
+/* Layers that a paper's figure does not mention after another layer. */
 static bool is_silent(const struct node *node) {
   return *layer_plain_words(node->kind) == '-';
 }

@@ -1,15 +1,16 @@
-/* The words of papers for rows and groups, where `--labels=plain` asks. */
+/* Describes rows and groups in the words of papers, for `--labels=plain`. */
 #ifndef NETC_CODEGEN_PLAIN_H
 #define NETC_CODEGEN_PLAIN_H
 
 #include "codegen/rows.h"
 
-/* "7x7 conv, 64, stride 2, batch norm, ReLU"; nothing for an input. `said`, or
- * NULL, has the arguments that are said even if they say nothing, by node. */
+/* "7x7 conv, 64, stride 2, batch norm, ReLU"; empty for an input. `said`, or
+ * NULL, is by node a bit mask of the arguments that are always written. */
 void row_put_plain(struct text *out, const struct compiled *c,
                    const struct row *row, const uint64_t *said);
 
-/* Adds to `said` the windows in which a turn of a loop differs from a row. */
+/* Adds to `said` the windows in which an iteration of a loop differs from a
+ * row. */
 void row_find_varying(const struct compiled *c, const struct row *row,
                       const struct row *turn, uint64_t *said);
 
@@ -19,8 +20,8 @@ void plain_put_name(struct text *out, struct slice name);
 /* A call: "c2f 64 2 true" as "C2f, 64". */
 void plain_put_call(struct text *out, struct slice call);
 
-/* ", stride 2", or " /2" where labels are those of the source: in which windows
- * a group differs from another one with the same layers. */
+/* The windows in which a group differs from another one with the same layers:
+ * ", stride 2", or " /2" if labels are the source's. */
 void group_put_differences(struct text *out, const struct compiled *c,
                            int64_t group, int64_t from);
 

@@ -1,7 +1,7 @@
-/* Rows: what a report, a table and a diagram show as one line or box. */
+/* Rows: the lines or boxes of a report, a table or a diagram. */
 #include "codegen/rows.h"
 
-/* The outermost group around a node that is deeper than `depth` allows. */
+/* The outermost group around a node that is deeper than `depth`, or NO_NODE. */
 static int64_t folded_group(const struct model *model, int64_t node,
                             int depth) {
   int64_t group = model->nodes.at[node].group, folded = NO_NODE;
@@ -28,7 +28,7 @@ static void sum_costs(const struct model *model, struct row *row) {
   }
 }
 
-/* Warnings are in the order of the nodes. */
+/* Warnings are sorted by node. */
 static void take_warnings(const struct model *model, struct row *row,
                           size_t *next) {
   row->first_warning = *next;
@@ -71,7 +71,7 @@ void row_put_name(struct text *out, const struct compiled *c,
     model_put_name(out, c->model, row->head);
 }
 
-/* What is left of a name after that of a group around it. */
+/* Writes a name without the name of an enclosing group. */
 static void put_inside(struct text *out, const struct model *model,
                        struct slice name, int64_t group) {
   struct text around = text_new(model->arena);
@@ -91,7 +91,7 @@ void row_put_name_inside(struct text *out, const struct compiled *c,
   put_inside(out, c->model, text_slice(&name), group);
 }
 
-/* A folded call with its values, a folded group by what it holds. */
+/* Writes a folded call with its values, or the contents of a folded group. */
 static void put_folded(struct text *out, const struct compiled *c,
                        const struct row *row) {
   const struct group *group = &c->model->groups.at[row->group];
@@ -101,7 +101,7 @@ static void put_folded(struct text *out, const struct compiled *c,
     text_printf(out, "{ %lld layers }", (long long)(row->end - row->first));
 }
 
-/* What a join joins, without the group's name where it is the same. */
+/* Writes the operands of a join, without the group's name if it is the same. */
 static void put_operands(struct text *out, const struct compiled *c,
                          const struct node *join) {
   enum { SHOWN = 6 };
@@ -139,7 +139,7 @@ static void put_layer(struct text *out, const struct compiled *c,
     if (c->model->nodes.at[i].kind->idle && !idle)
       continue;
     text_putc(out, ' ');
-    if (c->model->nodes.at[i].head == i) /* a row that was merged with it */
+    if (c->model->nodes.at[i].head == i) /* else merged with its head */
       model_put_layer(out, c->model, i, NULL);
     else
       model_put_tail(out, c->model, i, NULL);

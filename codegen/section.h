@@ -1,4 +1,4 @@
-/* Sections of the report that other rooms make: sections.def lists them. */
+/* Sections of the report from other directories, listed in sections.def. */
 #ifndef NETC_CODEGEN_SECTION_H
 #define NETC_CODEGEN_SECTION_H
 
@@ -6,7 +6,7 @@
 
 struct report_section {
   void (*text)(const struct compiled *c, struct text *out);
-  void (*json)(struct json_writer *w); /* a member of the report */
+  void (*json)(struct json_writer *w); /* writes a member of the report */
   void (*markdown)(const struct compiled *c, struct text *out); /* or NULL */
 };
 

@@ -1,4 +1,4 @@
-/* What the files that write C share. */
+/* Functions that all writers of C share. */
 #include "codegen/c/c_text.h"
 #include "base/hash.h"
 
@@ -6,7 +6,7 @@ static bool is_plain(char c) {
   return c >= ' ' && c <= '~';
 }
 
-/* Octal digits end by themselves; `?` might begin a trigraph. */
+/* Octal escapes have a fixed length; `?` might begin a trigraph. */
 void c_put_string(struct text *out, struct slice text) {
   text_putc(out, '"');
   for (size_t i = 0; i < text.length; i++) {

@@ -1,4 +1,4 @@
-/* h: a header that has every size of a net as a macro. */
+/* h: a header with all sizes of a net as macros. */
 #include "base/check.h"
 #include "codegen/c/header.h"
 #include "codegen/c/run.h"
@@ -11,7 +11,7 @@ static void header_macro(struct header *h, const char *name, int64_t value) {
   text_putc(h->out, '\n');
 }
 
-/* What starts with a stem that has been taken for it. */
+/* A macro whose stem is reserved. */
 void header_stem_macro(struct header *h, struct slice stem, const char *ending,
                        int64_t value) {
   text_printf(h->out, "#define %.*s%.*s%s ", SLICE_ARG(h->ids.prefix),
@@ -24,12 +24,12 @@ static void put_comment_line(struct header *h, const char *text) {
   text_printf(h->out, "\n/* %s */\n", text);
 }
 
-/* --header=deploy: what a program that predicts needs. */
+/* --header=deploy: only macros that inference needs. */
 static bool is_deploy(const struct header *h) {
   return h->c->options->deploy;
 }
 
-/* The beginning: what the net is, as its report has it. */
+/* The beginning describes the net, as in its report. */
 
 static void put_head(struct header *h) {
   static const struct netc_options plain = {.ascii = true, .width = 77};
@@ -92,7 +92,8 @@ static int64_t line_at(const struct header_line *line, int64_t batch) {
   return line->base + line->each * batch;
 }
 
-/* Through the last two of the peaks [from, end), raised above all of them. */
+/* The line through the last two peaks of [from, end), raised above all of
+ * them. */
 static struct header_line line_through(const struct header_peaks *p, int from,
                                        int end) {
   struct header_line line = {.base = INT64_MIN};
@@ -106,7 +107,7 @@ static struct header_line line_through(const struct header_peaks *p, int from,
   return line;
 }
 
-/* Two lines, which part where they are the nearest to the peaks. */
+/* Finds two lines, split where they are closest to the peaks. */
 static void fit_lines(struct header_peaks *p) {
   p->worst = INT64_MAX;
   for (int parts = 1; parts < p->count - 1; parts++) {
@@ -125,7 +126,7 @@ static void fit_lines(struct header_peaks *p) {
   }
 }
 
-/* Peaks of 1, 2, 3, 4, 6, 8, 12, ..., as far as they can be counted. */
+/* Peaks for batches of 1, 2, 3, 4, 6, 8, 12, ..., up to an overflow. */
 static void find_peaks(struct header *h, struct header_peaks *p) {
   const struct model *model = h->c->model;
   int most = model->nodes.count > 1000 ? 6 : MOST_PEAKS;
@@ -140,13 +141,13 @@ static void find_peaks(struct header *h, struct header_peaks *p) {
   }
 }
 
-/* In 64 bits, whatever the type of `batch` is: 64 pictures take 6 GB. */
+/* Computes in 64 bits whatever the type of `batch`: 64 images take 6 GB. */
 static void put_line(struct header *h, const struct header_line *line) {
   text_printf(h->out, "%lld + INT64_C(%lld) * (batch)", (long long)line->base,
               (long long)line->each);
 }
 
-/* Only of the batches that were counted is anything known for sure. */
+/* The bound is only certain for the batches that were simulated. */
 static void put_peaks(struct header *h, const struct header_peaks *p) {
   text_printf(h->out,
               "\n/*\n * A training step at its peak, with a batch: %s, %s.\n"
@@ -185,7 +186,7 @@ static void put_training(struct header *h) {
   put_peaks(h, &peaks);
 }
 
-/* Promises that the compiler keeps */
+/* Promises that the compiler of C checks */
 
 static void put_assert_macro(struct header *h) {
   struct slice prefix = h->ids.prefix;
@@ -211,7 +212,7 @@ static void put_assert(struct header *h, const char *name, const char *left,
   text_printf(h->out, "%.*s%s);\n", SLICE_ARG(h->ids.prefix), right);
 }
 
-/* A promise of the source. */
+/* A budget in the source. */
 static void put_budget(struct header *h, const char *name, const char *left,
                        const char *right, int64_t budget) {
   if (!budget)
@@ -220,7 +221,7 @@ static void put_budget(struct header *h, const char *name, const char *left,
   put_assert(h, name, left, right);
 }
 
-/* What the user has to spare, if he says so. */
+/* A limit that the user may define. */
 static void put_limit(struct header *h, const char *name, const char *left,
                       const char *right) {
   text_printf(h->out, "#ifdef %.*s%s\n", SLICE_ARG(h->ids.prefix), right);
@@ -256,7 +257,7 @@ static void put_promises(struct header *h) {
               "TRAIN_LIMIT_BYTES");
 }
 
-/* X_run(), for which the source is compiled with -DNETRT_RUN. */
+/* Declares X_run(), which needs -DNETRT_RUN in the source. */
 static void put_run(struct header *h) {
   const struct program *program = h->program;
   struct run_ends ends = {.name = identifiers_small(&h->ids),
@@ -297,7 +298,7 @@ static bool has_panels(const struct program *program) {
   return false;
 }
 
-/* netrt.h may be included before it, after it, or not at all. */
+/* netrt.h may be included before, after or not at all. */
 static void put_foot(struct header *h) {
   struct slice small = identifiers_small(&h->ids);
   text_printf(
@@ -318,7 +319,7 @@ static void put_foot(struct header *h) {
   text_put(h->out, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
-/* Names that the header itself has. */
+/* Reserves names of the header itself. */
 static void take_names(struct identifiers *ids) {
   static const char *const names[] = {"H",
                                       "SOURCE_HASH",
@@ -363,7 +364,7 @@ void emit_header(const struct compiled *c, struct text *out) {
                      .ids = identifiers_open(c),
                      .train_peak = memory_device(&c->memory).peak};
   if (!program_find(c->model, c->settings, h.program))
-    return; /* no: the plan is one that has been made already */
+    return; /* never: the plan exists already */
   take_names(&h.ids);
   put_head(&h);
   put_totals(&h);

@@ -1,4 +1,4 @@
-/* What the files that write a header share. */
+/* Types and functions that the writers of a header share. */
 #ifndef NETC_CODEGEN_C_HEADER_H
 #define NETC_CODEGEN_C_HEADER_H
 
@@ -21,21 +21,21 @@ struct header_line {
   int64_t base, each;
 };
 
-/* The peaks of training steps by their batch, and lines above them. */
+/* The peaks of training steps by batch, and lines above them. */
 struct header_peaks {
   int count;
   int64_t batch[MOST_PEAKS], bytes[MOST_PEAKS];
   struct header_line low,
       high; /* of the first `parts` of them, and of the others */
   int parts;
-  int64_t worst; /* bytes that a line is too high, at most */
+  int64_t worst; /* maximum distance of a line from a peak, in bytes */
 };
 
 /* #define VGG16_CONV1_PARAM_COUNT 1792 */
 void header_stem_macro(struct header *h, struct slice stem, const char *ending,
                        int64_t value);
 
-/* Inputs and outputs, and layers: header_layers.c */
+/* Inputs, outputs and layers: header_layers.c */
 void header_put_ends(struct header *h);
 void header_put_layers(struct header *h);
 

@@ -3,7 +3,8 @@
 #include "codegen/c/header.h"
 #include "sema/model/weight_block.h"
 
-/* Axes of a map from the last one, as in the report; further ones have none. */
+/* The axes of a map from the last one, as in the report; further ones have no
+ * name. */
 static const char *axis_word(const struct shape *shape, int axis) {
   static const char *const words[] = {"WIDTH", "HEIGHT", "DEPTH"};
   int spatial = shape_spatial(shape);
@@ -41,7 +42,7 @@ static int64_t bytes_of(const struct header *h, const struct operand *operand,
   return bytes;
 }
 
-/* Whether its values lie one after the other, the batch outermost. */
+/* True if values are contiguous, with the batch outermost. */
 static bool is_dense(const struct operand *operand) {
   int64_t stride = 1;
   for (int i = operand->rank; i-- > 0;) {
@@ -52,7 +53,7 @@ static bool is_dense(const struct operand *operand) {
   return true;
 }
 
-/* Of what begins there: a part of a buffer is aligned as its offset is. */
+/* The alignment at an offset: part of a buffer is aligned as its offset is. */
 static int64_t alignment(const struct header *h, int64_t offset) {
   int64_t align = h->c->settings->infer.align;
   while (offset % align)
@@ -73,7 +74,7 @@ static void put_end(struct header *h, const char *kind, size_t number,
   const struct shape *shape = &row;
   bool stream = h->program->plan.lines.window && kind[0] == 'I';
   if (stream)
-    row.dim[0] = 1; /* that comes */
+    row.dim[0] = 1; /* the new row */
   struct text text = text_new(h->c->arena);
   int64_t count =
       size_product(shape_values(shape), h->c->settings->infer.batch);
@@ -146,7 +147,7 @@ struct header_layers {
   struct header *h;
   struct weight_block block;
   const struct program_op **op_of;          /* by node: its last operation */
-  const struct program_op **convolution_of; /* its first one of these */
+  const struct program_op **convolution_of; /* by node: its first convolution */
 };
 
 static const struct arg_spec *spec_of(const struct node *node,
@@ -157,7 +158,8 @@ static const struct arg_spec *spec_of(const struct node *node,
   return spec && spec->name ? spec : NULL;
 }
 
-/* A transposed convolution has no windows of its input, but their numbers. */
+/* A transposed convolution has no windows of its input: reads them from its
+ * numbers. */
 static int deconv_windows(const struct node *node, const struct program_op *op,
                           const struct program *program,
                           struct window *windows) {
@@ -210,7 +212,7 @@ static void put_windows(struct header_layers *l, struct slice stem,
                       h->program->numbers.at[op->first_number]);
 }
 
-/* Its part of the block; what others share or take in is not there. */
+/* The layer's part of the block, without shared and folded parameters. */
 static void put_weights(struct header_layers *l, struct slice stem,
                         int64_t index) {
   struct header *h = l->h;
@@ -220,7 +222,7 @@ static void put_weights(struct header_layers *l, struct slice stem,
   int64_t wide_before = 0, narrow_before = -1;
   int element = h->c->settings->infer.dtype;
   if (h->c->settings->infer.weight_dtype)
-    return; /* nothing says how blocks lie */
+    return; /* blocks have no fixed layout */
   for (int i = 0; i < node->param_count; i++) {
     size_t place = node->first_param + (size_t)i;
     if (model->params.at[place].same != place || l->block.at[place] < 0)
@@ -231,7 +233,7 @@ static void put_weights(struct header_layers *l, struct slice stem,
     }
     if (!model->params.at[place].bias && narrow_before < 0)
       narrow_before = l->block.at[place] - l->block.wide[place];
-    count += model->params.at[place].count; /* a part of the whole */
+    count += model->params.at[place].count; /* part of a sum without overflow */
     if (model->params.at[place].bias)
       biases += model->params.at[place].count;
   }
@@ -241,7 +243,7 @@ static void put_weights(struct header_layers *l, struct slice stem,
   }
   if (first < 0 || (h->program->q8 && narrow_before < 0))
     return;
-  if (h->program->q8) { /* its biases lie elsewhere, with all others */
+  if (h->program->q8) { /* all biases are elsewhere, together */
     offset = h->program->narrow + narrow_before;
     bytes = count - biases;
   } else {
@@ -285,7 +287,7 @@ static void put_layer(struct header_layers *l, int64_t index) {
   arena_release(h->c->arena, mark);
 }
 
-/* Its own, not those of an adapter after it. */
+/* The layer's own convolution, not that of an adapter after it. */
 static void find_convolution(struct header_layers *l,
                              const struct program_op *op) {
   if ((op->was == DOES_CONV || op->was == DOES_DECONV ||
@@ -309,7 +311,7 @@ void header_put_layers(struct header *h) {
     l.op_of[h->program->ops.at[i].node] = &h->program->ops.at[i];
     find_convolution(&l, &h->program->ops.at[i]);
   }
-  for (size_t i = 0; i < plan->folds.count; i++) /* it gives its result */
+  for (size_t i = 0; i < plan->folds.count; i++) /* the folded layer's result */
     l.op_of[plan->folds.at[i].norm] = l.op_of[plan->folds.at[i].into];
   for (size_t i = 0; i < plan->merged.count; i++)
     l.op_of[plan->merged.at[i].node] = l.op_of[plan->merged.at[i].into];

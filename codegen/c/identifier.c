@@ -1,4 +1,4 @@
-/* Identifiers: names of a net as C has them. */
+/* Identifiers: names of a net as C identifiers. */
 #include "codegen/c/identifier.h"
 
 static char capital(char c) {
@@ -7,13 +7,14 @@ static char capital(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
 }
 
-/* Capitals, digits and underscores of a text; other bytes are underscores. */
+/* A text in upper case; other bytes than digits and letters become
+ * underscores. */
 static struct slice identifier_of(struct arena *arena, struct slice text) {
   char *at = arena_alloc(arena, text.length + 1, 1);
   size_t used = 0;
   for (size_t i = 0; i < text.length; i++) {
     char c = capital(text.at[i]);
-    if (c != '_' || (used > 0 && at[used - 1] != '_')) /* __ is the system's */
+    if (c != '_' || (used > 0 && at[used - 1] != '_')) /* C reserves __ */
       at[used++] = c;
   }
   while (used > 0 && at[used - 1] == '_')
@@ -21,7 +22,7 @@ static struct slice identifier_of(struct arena *arena, struct slice text) {
   return (struct slice){at, used};
 }
 
-/* It must not begin with a digit, nor be empty. */
+/* A prefix neither begins with a digit nor is empty. */
 struct identifiers identifiers_open(const struct compiled *c) {
   struct identifiers ids = {.arena = c->arena};
   struct slice name = c->options->prefix && *c->options->prefix

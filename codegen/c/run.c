@@ -1,4 +1,4 @@
-/* X_run of a net: one function around the runtime, with an arena of its own. */
+/* X_run of a net: a function that calls the runtime, with its own arena. */
 #include "codegen/c/run.h"
 
 static const char *const words[] = {[NETRT_F32] = "float",
@@ -6,7 +6,7 @@ static const char *const words[] = {[NETRT_F32] = "float",
                                     [NETRT_I64] = "int64_t",
                                     [NETRT_I8] = "int8_t"};
 
-/* input; input_0 of several. */
+/* "input", or "input_0" if there are several. */
 static void put_name(struct text *out, const char *name, size_t i,
                      size_t count) {
   text_put(out, name);
@@ -14,7 +14,7 @@ static void put_name(struct text *out, const char *name, size_t i,
     text_printf(out, "_%zu", i);
 }
 
-/* A line for each end of a net with more than two. */
+/* Nets with more than two inputs and outputs have a line for each. */
 void run_put_prototype(struct text *out, const struct run_ends *ends) {
   bool many = ends->inputs + ends->outputs > 2;
   const char *next = many ? ",\n    " : ", ", *comma = many ? "\n    " : "";
@@ -63,7 +63,7 @@ static void put_copies(struct text *out, const struct run_ends *ends,
   }
 }
 
-/* What X_run has opened is that of X_reset, too. */
+/* X_reset works on the net that X_run has opened. */
 static void put_reset(struct text *out, const struct run_ends *ends) {
   text_put(out, "static struct netrt net;\n\n"
                 "#ifdef __cplusplus\nextern \"C\"\n#endif\n");
@@ -73,7 +73,7 @@ static void put_reset(struct text *out, const struct run_ends *ends) {
   text_put(out, " {\n  if (net.model)\n    netrt_reset(&net);\n}\n");
 }
 
-/* The block of weights that are not all of float32 is one of bytes. */
+/* True if some weights are not float32: the block is then an array of bytes. */
 static bool is_small(const struct netrt_model *model) {
   for (uint32_t i = 0; i < model->operand_count; i++)
     if (model->operands[i].type >= NETRT_I8)

@@ -9,7 +9,7 @@ static const char *make(const struct compiled *c, struct netrt_model *made) {
   return tables_make(c, program, made);
 }
 
-/* What is made to see whether it can be is gone before it is printed. */
+/* Builds the tables to see whether that is possible, and frees them. */
 const char *source_refuses(const struct compiled *c) {
   struct netrt_model made;
   struct arena scratch;
@@ -29,8 +29,8 @@ struct printing {
   struct text *out;
   const struct netrt_model *model;
   struct slice name;           /* "vgg16" */
-  unsigned place[NETRT_CODES]; /* by code: in the model's kernels, from 1 */
-  unsigned order[NETRT_CODES]; /* the codes of the kernels */
+  unsigned place[NETRT_CODES]; /* by code: index in model's kernels + 1 */
+  unsigned order[NETRT_CODES]; /* codes of the kernels */
   unsigned kernel_count;
 };
 
@@ -55,7 +55,7 @@ static void end_array(struct printing *p) {
   text_put(p->out, "};\n\n");
 }
 
-/* One more item, which is on a line with those before it if it fits. */
+/* Adds an item, on the same line if it fits. */
 static void put_item(struct printing *p, size_t *column, struct slice item,
                      bool last) {
   if (*column == 0 || *column + item.length + 2 > 78) {
@@ -120,7 +120,7 @@ static void put_operands(struct printing *p, struct text *item) {
   end_array(p);
 }
 
-/* Only what is used, in the order of use, so that others are not linked. */
+/* Lists used kernels in order of use, so that others are not linked. */
 static void find_kernels(struct printing *p) {
   for (uint32_t i = 0; i < p->model->op_count; i++) {
     unsigned code = p->model->ops[i].kernel;
@@ -202,7 +202,7 @@ static void put_names(struct printing *p, struct text *item) {
   end_array(p);
 }
 
-/* When which bytes are alive: for checks only. */
+/* Lifetimes of bytes, for checks only. */
 static void put_buffers(struct printing *p, struct text *item) {
   const struct netrt_model *m = p->model;
   size_t column = 0;
@@ -274,7 +274,7 @@ void emit_source(const struct compiled *c, struct text *out) {
   struct netrt_model model;
   struct identifiers ids = identifiers_open(c);
   struct text item = text_new(c->arena);
-  if (make(c, &model)) /* which source_refuses has asked before */
+  if (make(c, &model)) /* source_refuses has checked this */
     return;
   struct printing p = {
       .out = out, .model = &model, .name = identifiers_small(&ids)};

@@ -1,11 +1,11 @@
-/* Tables: a net as the runtime wants it, runtime/netrt.h. */
+/* Tables: a net for the runtime, runtime/netrt.h. */
 #include "codegen/c/tables.h"
 
 #include "base/check.h"
 #include "memory/q8.h"
 #include "sema/model/weights.h"
 
-enum { LOOK_BACK = 256 }; /* shapes that are not written twice */
+enum { LOOK_BACK = 256 }; /* recent shapes that are reused */
 
 static const struct table_code {
   const char *kernel, *reals;
@@ -24,10 +24,10 @@ struct table_making {
   VEC(struct netrt_operand) operands;
   VEC(int32_t) numbers;
   VEC(float) reals;
-  VEC(uint32_t) shapes; /* where they begin in numbers */
+  VEC(uint32_t) shapes; /* offsets in numbers */
   VEC(const char *) names;
-  uint32_t *name_of; /* by node, from 1 */
-  struct text text;  /* what is kept next */
+  uint32_t *name_of; /* by node, plus 1 */
+  struct text text;  /* the next text to keep */
   bool too_large;
 };
 
@@ -51,7 +51,7 @@ static void add_number(struct table_making *m, int64_t value) {
   *VEC_PUSH(m->arena, &m->numbers) = (int32_t)value;
 }
 
-/* A shape that has been there lately is used again. */
+/* Reuses a recent equal shape. */
 static uint32_t shape_at(struct table_making *m, size_t first, int length) {
   size_t bytes = (size_t)length * sizeof *m->numbers.at;
   size_t count = m->shapes.count;
@@ -143,7 +143,7 @@ static void add_op(struct table_making *m, const struct program_op *op) {
   *VEC_PUSH(m->arena, &m->ops) = made;
 }
 
-/* Where a port's scale and zero are: inputs first. */
+/* The index of a port's scale and zero; inputs come first. */
 static size_t step_of(const struct table_making *m, size_t port) {
   return m->program->q8 ? (size_t)m->program->ports + 4 * Q8_PORT_WORDS * port
                         : 0;
@@ -169,7 +169,8 @@ static const struct netrt_port *ports(struct table_making *m, bool inputs) {
   return ports;
 }
 
-/* The operation of a step; those that another one runs follow it. */
+/* The index of a step's operation. The operations of lines follow the one that
+ * runs them, at `lines_at`. */
 static uint32_t op_at(const struct program *program, uint32_t step) {
   return step > program->lines_at ? step + (uint32_t)program->lines : step;
 }
@@ -215,7 +216,7 @@ static void fill(struct table_making *m) {
   *m->model = made;
 }
 
-/* What is too large is the last one that was made. */
+/* The item made last is too large. */
 static const char *refusal(struct table_making *m) {
   text_put(&m->text,
            "the runtime has numbers of up to 2^31 - 1, which this net "
@@ -228,7 +229,7 @@ static const char *refusal(struct table_making *m) {
   return keep_text(m);
 }
 
-/* An operation that the runtime does not know. */
+/* Reports an operation without a kernel. */
 static const char *no_kernel(struct table_making *m) {
   for (size_t i = 0; i < m->program->ops.count; i++) {
     const struct program_op *op = &m->program->ops.at[i];
@@ -249,7 +250,7 @@ static const char *no_kernel(struct table_making *m) {
   return NULL;
 }
 
-/* What keeps the net from taking a row at a time, if that is asked for. */
+/* Reports what prevents streaming, if it was asked for. */
 static const char *no_stream(struct table_making *m) {
   const struct inference_lines *lines = &m->program->plan.lines;
   if (!lines->fault || lines->window)
@@ -263,7 +264,7 @@ static const char *no_stream(struct table_making *m) {
   return keep_text(m);
 }
 
-/* Sums of 8 bits are in 32: of products of 8 and 9. */
+/* Reports sums of 8-bit products (8 and 9 bits) that pass 32 bits. */
 static const char *long_sum(struct table_making *m) {
   for (size_t i = 0; i < m->program->ops.count; i++) {
     const struct program_op *op = &m->program->ops.at[i];
@@ -286,7 +287,7 @@ static const char *long_sum(struct table_making *m) {
   return NULL;
 }
 
-/* What reads keys and values of positions before, with `decode`. */
+/* Reports layers that need a KV cache, with `decode`. */
 static const char *needs_cache(struct table_making *m) {
   const struct model *model = m->c->model;
   if (!m->c->settings->infer.decode)
@@ -302,7 +303,7 @@ static const char *needs_cache(struct table_making *m) {
   return keep_text(m);
 }
 
-/* Offsets are size_t, as they are where the tables run. */
+/* True if an offset fits size_t, the type where the tables run. */
 static bool is_addressed(int64_t bytes) {
   return bytes == (int64_t)(size_t)bytes;
 }

@@ -1,4 +1,4 @@
-/* Tables: a net as the runtime wants it, runtime/netrt.h. */
+/* Tables: a net for the runtime, runtime/netrt.h. */
 #ifndef NETC_CODEGEN_C_TABLES_H
 #define NETC_CODEGEN_C_TABLES_H
 
@@ -7,9 +7,9 @@
 #include "runtime/netrt.h"
 
 /*
- * The model of a net; all of it is in `c->model->arena`. An operation's
- * kernel is its code; the kernels themselves are the caller's to name. Returns
- * NULL, or why the runtime cannot run the net, and the way out.
+ * Makes the model of a net in `c->model->arena`. An operation's kernel is its
+ * code; the caller provides the kernels. Returns NULL, or why the runtime
+ * cannot run the net, with a way out.
  */
 const char *tables_make(const struct compiled *c, const struct program *program,
                         struct netrt_model *model);
@@ -18,7 +18,7 @@ const char *tables_make(const struct compiled *c, const struct program *program,
 uint8_t tables_type(const struct program *program,
                     const struct operand *operand);
 
-/* conv: what the kernel of an enum netrt_code is called. */
+/* "conv": the name of the kernel with an enum netrt_code. */
 const char *tables_kernel_name(unsigned code);
 
 #endif

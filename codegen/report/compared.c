@@ -1,4 +1,4 @@
-/* Compared: a training step with other settings than the net's own. */
+/* Compared: training steps with other settings than the net's own. */
 #include "codegen/report/compared.h"
 
 #include <inttypes.h>

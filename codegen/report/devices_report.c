@@ -1,4 +1,4 @@
-/* The report's block about several devices, and about their hosts. */
+/* The report's section about several devices and their hosts. */
 #include "codegen/report/devices_report.h"
 
 #include <inttypes.h>
@@ -11,11 +11,11 @@ struct devices {
   const struct parallel *parallel;
   const struct train_settings *train;
   struct text *out;
-  struct text line; /* being made */
+  struct text line; /* current line */
   struct grid grid;
 };
 
-/* The line that was made, wrapped if it is long. */
+/* Writes the current line, wrapped if it is long. */
 static void end_line(struct devices *b) {
   if (b->line.length == 0)
     return;
@@ -23,7 +23,7 @@ static void end_line(struct devices *b) {
   b->line.length = 0;
 }
 
-/* A row, with the formula that was put into the pool. */
+/* Adds a row, with the formula in the pool. */
 static void put_row(struct devices *b, const char *what, int64_t bytes,
                     struct slice formula) {
   grid_text(&b->grid, what);
@@ -57,7 +57,7 @@ static struct slice shared_text(struct devices *b, int64_t values,
   return text_slice(&text);
 }
 
-/* What follows from `precision=master`. */
+/* The effect of `precision=master`. */
 static const char *element_of(const struct devices *b) {
   bool half = element_bits(b->train->dtype) == 16;
   if (b->train->precision == PRECISION_MASTER && !half)
@@ -72,7 +72,8 @@ static const char *gradients_of(const struct devices *b) {
                                   : element_of(b);
 }
 
-/* FSDP's gradients and parameters until the last microbatch. */
+/* True if FSDP keeps whole gradients and parameters until the last
+ * microbatch. */
 static bool holds_whole(const struct devices *b) {
   return parallel_holds_whole(
       b->train, ceil_div_i64(b->train->batch, b->parallel->microbatch));

@@ -76,7 +76,7 @@ static void put_facts(struct text *out, const struct compiled *c) {
       put_ways(out, c);
   }
   text_put(out, "| memory | | |\n|---|---:|---|\n");
-  for (int i = 0; i + 1 < count; i++) { /* parameters were said */
+  for (int i = 0; i + 1 < count; i++) { /* not the parameters */
     text_printf(out, "| %s | ", lines[i].what);
     put_cell(out, lines[i].size);
     text_put(out, " | ");

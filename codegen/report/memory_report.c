@@ -1,4 +1,4 @@
-/* The report's blocks about memory: training, several devices, inference. */
+/* The report's sections about memory: training and inference. */
 #include "codegen/report/memory_report.h"
 
 #include "base/check.h"
@@ -9,12 +9,12 @@
 #include "sema/model/written.h"
 #include "sema/model/weights.h"
 
-enum { SHOWN = 5 }; /* tensors named at a peak */
+enum { SHOWN = 5 }; /* tensors listed at a peak */
 
 struct section {
   const struct compiled *c;
   struct text *out;
-  struct text line; /* being made */
+  struct text line; /* current line */
   struct grid_column columns[4];
   struct grid grid;
 };
@@ -34,7 +34,7 @@ static struct section *section_new(const struct compiled *c, struct text *out) {
   return b;
 }
 
-/* A row: what, how much; the remark is put into the pool by the caller. */
+/* A row: label and amount; the caller adds the remark to the pool. */
 static void put_amount(struct section *b, const char *what, int64_t bytes) {
   grid_text(&b->grid, what);
   grid_bytes(&b->grid, output_units(b->c), bytes);
@@ -58,7 +58,7 @@ static void put_section(struct section *b) {
   grid_put(b->out, &b->grid, output_width(b->c));
 }
 
-/* The line that was made, wrapped if it is long. */
+/* Writes the current line, wrapped if it is long. */
 static void end_line(struct section *b) {
   if (b->line.length == 0)
     return;
@@ -78,7 +78,7 @@ static void put_place(struct section *b, const struct moment *at) {
   model_put_name(pool, b->c->model, at->node);
 }
 
-/* The tensors that are largest at the peak. */
+/* The largest tensors at the peak. */
 static void put_alive(struct section *b) {
   const struct memory *m = &b->c->memory;
   static const char *const kinds[] = {"gradient", "saved", "temporary"};
@@ -135,7 +135,7 @@ static void put_checkpoints(struct section *b) {
   end_line(b);
 }
 
-/* A row of so many values, with its formula if it is asked for. */
+/* A row for a number of values, with its formula if asked for. */
 static void put_values(struct section *b, const char *what, int64_t bytes,
                        int64_t values) {
   put_amount(b, what, bytes);
@@ -146,7 +146,7 @@ static void put_values(struct section *b, const char *what, int64_t bytes,
   end_row(b);
 }
 
-/* What clipping takes, and of what it is made. */
+/* The memory for clipping, and its parts. */
 static void put_clip(struct section *b) {
   const struct training *t = &b->c->memory.training;
   const struct clipping *clip = &t->clip;
@@ -184,7 +184,7 @@ static void put_clip(struct section *b) {
   end_line(b);
 }
 
-/* As torch.cuda has it; of the most loaded device, if there are several. */
+/* Reserved memory, as in torch.cuda; on the most loaded of several devices. */
 static void put_reserved(struct section *b) {
   struct reserved reserved =
       memory_reserved(b->c->model, b->c->settings, &b->c->memory);
@@ -245,7 +245,7 @@ static void put_training(struct section *b) {
                 saved_bits(train));
     end_line(b);
   }
-  if (b->c->options->details) /* it replays two steps' requests */
+  if (b->c->options->details) /* it replays the requests of two steps */
     put_reserved(b);
   put_clip(b);
   put_alive(b);
@@ -289,7 +289,7 @@ static void put_fault(struct section *b, const struct inference_lines *lines) {
   text_printf(&b->line, " %s", lines->fault);
 }
 
-/* How a prediction takes a row of its input, or why it does not. */
+/* How inference streams rows of the input, or why it does not. */
 static void put_stream(struct section *b) {
   const struct inference_lines *lines = &b->c->memory.inference.lines;
   text_put(&b->line, "  a row at a time: ");
@@ -315,7 +315,7 @@ static void put_stream(struct section *b) {
   end_line(b);
 }
 
-/* The first stages, where they are computed row by row. */
+/* The first stages, if they are computed row by row. */
 static void put_lines(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
   const struct infer_settings *infer = &b->c->settings->infer;
@@ -357,7 +357,7 @@ static void put_order(struct section *b) {
   end_line(b);
 }
 
-/* Why there are no keys and values, or not all of them. */
+/* Why there is no KV cache, or only a part of it. */
 static void put_unkept(struct section *b) {
   const struct model *model = b->c->model;
   int64_t node = unkept_attention(model);
@@ -370,7 +370,7 @@ static void put_unkept(struct section *b) {
     text_put(&b->grid.pool, "; no layer looks back");
 }
 
-/* Whether a layer has matrices that the runtime reads in float32 alone. */
+/* True if a layer has matrices that the runtime only reads in float32. */
 static bool has_wide_matrices(const struct model *model, size_t index) {
   const struct node *node = &model->nodes.at[index];
   for (int i = 0; i < (int)node->param_count; i++) {

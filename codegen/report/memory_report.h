@@ -1,4 +1,4 @@
-/* The report's blocks about memory: training, what fits, inference. */
+/* The report's sections about memory: training and inference. */
 #ifndef NETC_CODEGEN_REPORT_MEMORY_REPORT_H
 #define NETC_CODEGEN_REPORT_MEMORY_REPORT_H
 

@@ -23,7 +23,7 @@ struct layer_table {
   struct fold_line *lines;
   size_t line_count, left_out;
   int deepest;
-  bool closed; /* groups are not opened, to keep to a page */
+  bool closed; /* groups are closed, to fit on a page */
   struct grid_column shown[COLUMN_MOST];
   struct grid grid;
 };
@@ -61,7 +61,7 @@ static void table_row(struct report *r, struct layer_table *t,
   }
 }
 
-/* Sums of what adds up. */
+/* Totals of the columns that can be summed. */
 static void table_total(struct report *r, struct layer_table *t) {
   struct fold_line all = {.period = r->rows.count, .times = 1};
   struct line_view v = {.c = r->c,
@@ -80,7 +80,7 @@ static void table_total(struct report *r, struct layer_table *t) {
   }
 }
 
-/* Lines of the outermost level by what a column says, the largest first. */
+/* Lines of the outermost level, sorted by a column, largest first. */
 struct ranked {
   struct fold_line line;
   int64_t value;
@@ -188,7 +188,7 @@ static void fill_table(struct report *r, struct layer_table *t) {
   grid_fit(&t->grid, output_width(r->c));
 }
 
-/* A report is meant to be read: beyond this, inner lines are left out. */
+/* Lines of a page: in a longer report, inner lines are left out. */
 enum { PAGE = 66 };
 
 static void close_groups(struct layer_table *t) {
@@ -201,7 +201,7 @@ static void close_groups(struct layer_table *t) {
   t->line_count = count;
 }
 
-/* Fills the table if it has a chance: every row takes a line at least. */
+/* Fills the table if it may fit: every row takes at least a line. */
 static bool fills_page(struct report *r, struct layer_table *t) {
   size_t rows = t->line_count + 2; /* head and total */
   if (rows > PAGE)
@@ -210,7 +210,7 @@ static bool fills_page(struct report *r, struct layer_table *t) {
   return grid_lines(&t->grid) <= PAGE;
 }
 
-/* Closes groups until it fits; whether it does. */
+/* Closes groups until the table fits; returns whether it does. */
 static bool keep_to_page(struct report *r, struct layer_table *t) {
   while (!fills_page(r, t)) {
     if (t->deepest == 0)
@@ -334,7 +334,7 @@ static int lines_in(struct slice text) {
   return lines;
 }
 
-/* On a screen that is too small for it the answer has moved out of sight. */
+/* Repeats the answer at the end if it has scrolled off the screen. */
 void emit_report(const struct compiled *c, struct text *out) {
   struct text all = text_new(c->arena);
   if (c->options->brief) {
@@ -345,7 +345,7 @@ void emit_report(const struct compiled *c, struct text *out) {
     put_report(c, &all);
     text_puts(out, text_slice(&all));
     if (lines_in(text_slice(&all)) < c->options->height)
-      return; /* a line is the shell's */
+      return; /* a single line needs no more */
     text_putc(out, '\n');
     summary_put_last(c, out);
   }

@@ -1,4 +1,4 @@
-/* The first lines of a report: does it fit, and how much does it take? */
+/* The first lines of a report: whether the net fits, and how much it takes. */
 #include "codegen/report/summary.h"
 
 #include <inttypes.h>
@@ -10,11 +10,11 @@
 struct summary {
   const struct compiled *c;
   const struct answer *a; /* NULL: a size passes 2^63 - 1 */
-  struct answer step;     /* of training, whatever is asked */
-  /* Of a prediction, if it is asked or what is served has settings; or NULL */
+  struct answer step;     /* of training, whatever was asked */
+  /* Of inference, if it was asked for or serving has settings; else NULL. */
   const struct answer *prediction;
-  struct text *out; /* of whole lines */
-  struct text line; /* being made */
+  struct text *out; /* complete lines */
+  struct text line; /* current line */
 };
 
 static void end_line(struct summary *s) {
@@ -22,7 +22,7 @@ static void end_line(struct summary *s) {
   s->line.length = 0;
 }
 
-/* What would make it fit */
+/* Changes that would make it fit */
 
 static void put_ways(struct summary *s) {
   const struct fit *fit = &s->c->memory.fit;
@@ -50,7 +50,7 @@ static void put_ways(struct summary *s) {
 
 /* The verdict on a device */
 
-/* What of a device's bytes is not free for the net. */
+/* The part of a device's memory that the net cannot use. */
 static void put_taken(struct summary *s) {
   const struct answer *a = s->a;
   bool all = a->device.taken > a->device.bytes; /* nothing is left to reserve */
@@ -67,7 +67,7 @@ static void put_taken(struct summary *s) {
                                                            : "a reserve");
 }
 
-/* What the host must have; or the devices hold it, but the host does not. */
+/* The host memory needed; or the net fits the devices, but not the host. */
 static void put_host(struct summary *s) {
   const struct answer *a = s->a;
   int64_t devices = s->c->memory.parallel.host_devices;
@@ -93,7 +93,7 @@ static void put_devices(struct summary *s, const struct answer *a) {
                 a->uneven ? "the most loaded" : "each", a->devices);
 }
 
-/* A process does not have all of a card. */
+/* A process cannot use all of a card. */
 static void put_card(struct summary *s) {
   const struct gpu *card = s->a->card;
   if (card && gpu_card_bytes(card) != s->a->device.bytes)
@@ -144,7 +144,7 @@ static void put_subject(struct summary *s) {
     text_put(&s->line, several ? " do not fit: " : " does not fit: ");
 }
 
-/* "3 devices do not divide 32 heads: ...", if so many were asked for. */
+/* "3 devices do not divide 32 heads: ...", if the user asked for 3. */
 static void put_refusal(struct summary *s) {
   struct text why = text_new(s->c->arena), help = why;
   serving_possible(s->c->model, s->c->settings, &why, &help);
@@ -197,7 +197,7 @@ static void put_limits(struct summary *s) {
   text_putc(&s->line, '.');
 }
 
-/* What changes of the settings would make a step fit. */
+/* Changes of the settings that would make a step fit. */
 static void put_advice(struct summary *s) {
   const struct answer *a = s->a;
   bool ways = s->c->memory.fit.ways.count > 0;
@@ -225,7 +225,7 @@ static enum fit_verdict put_verdict(struct summary *s) {
   return s->a->verdict;
 }
 
-/* What it takes */
+/* Requirements */
 
 /* "; largest batch 3 in 24.00 GiB, 17 in 80.00 GiB" */
 static void put_largest(struct summary *s) {
@@ -255,7 +255,7 @@ static void put_largest(struct summary *s) {
   }
 }
 
-/* "on each of 8 devices (163.62 GiB on one); "; nothing of a single one. */
+/* "on each of 8 devices (163.62 GiB on one); "; empty for one device. */
 static void put_share(struct summary *s, const struct answer *a) {
   size_t start = s->line.length;
   put_devices(s, a);
@@ -381,7 +381,7 @@ static void put_total(struct summary *s) {
   text_printf(&s->line, " per %s", sample_word(s->c));
 }
 
-/* A prediction that was not asked for is the plan's. */
+/* Bytes of inference are those of the plan unless inference was asked for. */
 static int64_t bytes_of(const struct summary *s, bool predict) {
   const struct answer *a = s->prediction;
   if (!predict)
@@ -407,7 +407,7 @@ static void put_cost(struct summary *s, const struct time_cost *cost) {
   }
 }
 
-/* How long a step takes, if the device's figures are known. */
+/* The time of a step, if the device's speed is known. */
 static bool put_time(struct summary *s, struct summary_line *line) {
   const struct compiled *c = s->c;
   struct step_time time;
@@ -430,7 +430,7 @@ static bool put_time(struct summary *s, struct summary_line *line) {
   return true;
 }
 
-/* What was asked comes first. */
+/* The line that answers the question comes first. */
 int summary_lines(const struct compiled *c,
                   struct summary_line lines[SUMMARY_LINES]) {
   struct summary s = summary_open(c, NULL);
@@ -497,7 +497,7 @@ static const char *verdict_colour(const struct compiled *c,
                                     : "\x1b[1;31m";
 }
 
-/* A line whose words up to the colon say it all. */
+/* Ends the verdict with a line whose text up to the colon has its color. */
 static void end_verdict(struct summary *s, enum fit_verdict verdict) {
   const char *colour = verdict_colour(s->c, verdict);
   struct text lines = text_new(s->c->arena), *out = s->out;

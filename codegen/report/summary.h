@@ -1,13 +1,11 @@
-/* The first lines of a report: does it fit, and how much does it take? */
+/* The first lines of a report: whether the net fits, and how much it takes. */
 #ifndef NETC_CODEGEN_REPORT_SUMMARY_H
 #define NETC_CODEGEN_REPORT_SUMMARY_H
 
 #include "codegen/backend.h"
 
-/*
- * "The training step fits: ..." on one line, or the same of a prediction;
- * nothing if no device was named.
- */
+/* Writes "The training step fits: ..." on one line, or the same for inference;
+ * nothing if no device was named. */
 enum fit_verdict summary_put_verdict(const struct compiled *c,
                                      struct text *out);
 
@@ -18,13 +16,13 @@ struct summary_line {
 };
 enum { SUMMARY_LINES = 4 };
 
-/* How much it takes, what was asked first; their number. */
+/* Fills in the requirements, the answer first; returns the number of lines. */
 int summary_lines(const struct compiled *c,
                   struct summary_line lines[SUMMARY_LINES]);
 
 void summary_put(const struct compiled *c, struct text *out);
 
-/* The answer once more, below all the rest: a line, wrapped if it is long. */
+/* Repeats the answer below the report, wrapped if it is long. */
 void summary_put_last(const struct compiled *c, struct text *out);
 
 #endif

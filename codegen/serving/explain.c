@@ -1,4 +1,4 @@
-/* Explain: where the figures of serving come from, formula by formula. */
+/* Explain: how the figures of serving are computed, formula by formula. */
 #include <inttypes.h>
 
 #include "codegen/grid.h"
@@ -16,7 +16,7 @@ static bool same(const struct serving *s, const struct served_layer *a,
          a->source == b->source;
 }
 
-/* 32*2048*4096: layers, values of a position, positions. */
+/* 32*2048*4096: layers, values of a token, tokens. */
 static void put_product(struct serving_report *r, const struct serving *s,
                         const struct served_layer *layer, int64_t count) {
   const struct infer_settings *infer = &s->settings->infer;
@@ -50,7 +50,7 @@ static void put_product(struct serving_report *r, const struct serving *s,
   text_putc(r->out, '\n');
 }
 
-/* What weights are to the net, and their bytes on a device, or its host. */
+/* Roles of weights in the net, and their bytes on a device or its host. */
 static void put_weights(struct serving_report *r, const struct serving *s,
                         enum served_place place) {
   static const char *const names[] = {[ROLE_OTHER] = "others",
@@ -83,13 +83,14 @@ static void put_weights(struct serving_report *r, const struct serving *s,
   r->line.length = 0;
 }
 
-enum { KINDS = 16 }; /* of layers that are listed */
+enum { KINDS = 16 }; /* kinds of layers that are listed */
 
-/* drawing 16*128256*(2 + 26): sequences, scores, their bytes and copies'. */
+/* drawing 16*128256*(2 + 26): sequences, scores, bytes of a score and its
+ * copies. */
 static void put_drawing(struct serving_report *r, const struct serving *s) {
   const struct infer_settings *infer = &s->settings->infer;
   int bits = element_bits(infer->dtype);
-  int64_t sampler = r->a.card.sampler + r->a.host.sampler; /* one of them */
+  int64_t sampler = r->a.card.sampler + r->a.host.sampler; /* one is 0 */
   if (!sampler)
     return;
   text_printf(r->out, "  %s drawing %" PRId64 "*%" PRId64 "*(", explain_mark(r),
@@ -103,7 +104,7 @@ static void put_drawing(struct serving_report *r, const struct serving *s) {
   text_put(r->out, " bytes\n");
 }
 
-/* Which layers gpu_layers= names. */
+/* The layers that gpu_layers= selects. */
 static void put_layers(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
   int64_t turns = a->blocks - 1;
@@ -118,7 +119,7 @@ static void put_layers(struct serving_report *r) {
   r->line.length = 0;
 }
 
-/* Equal layers are one line. */
+/* Equal layers share a line. */
 void serving_explain(struct serving_report *r) {
   struct serving s;
   const struct served_layer *kinds[KINDS];

@@ -22,7 +22,7 @@ static void put_json_traffic(struct json *json, const char *key,
   json_put_close(json, '}');
 }
 
-/* Weights, keys and values, and steps in one place. */
+/* Weights, KV cache and steps on one device or host. */
 static void put_part(struct json *json, const struct served_part *part) {
   json_member_int(json, "weight_bytes", part->weights);
   json_member_int(json, "cache_bytes", part->cache);
@@ -36,7 +36,7 @@ static void put_part(struct json *json, const struct served_part *part) {
   json_member_int(json, "need_bytes", part->need);
 }
 
-/* Layers on the card, and what is in its host's memory. */
+/* Layers on the card, and the contents of its host's memory. */
 static void put_places(struct json *json, const struct serving_answer *a) {
   json_member_int(json, "layers", a->blocks);
   json_member_int(json, "gpu_layers", a->on_card);

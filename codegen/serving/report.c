@@ -1,4 +1,4 @@
-/* Report: the section on serving, and what answers a question about it. */
+/* Report: the section on serving, and the answer to a question about it. */
 #include <inttypes.h>
 
 #include "codegen/grid.h"
@@ -9,13 +9,13 @@ static bool has_device(const struct serving_report *r) {
   return r->c->settings->train.memory || r->c->settings->train.gpu;
 }
 
-/* Asked for by settings, or by --predict of a device for a net that can. */
+/* True if settings ask for it, or --predict of a device for a suitable net. */
 static bool is_wanted(const struct serving_report *r) {
   return serving_wanted(r->c->settings) ||
          (r->c->options->predict && has_device(r));
 }
 
-/* It may have been found for the answer. */
+/* Reuses the result if it was computed for the answer. */
 bool serving_report_find(struct serving_report *r) {
   struct text why = text_new(r->c->arena), help = why;
   r->line = text_new(r->c->arena);
@@ -43,7 +43,7 @@ static void put_sequences(struct serving_report *r, int64_t count) {
   text_put(&r->line, count == 1 ? " sequence of " : " sequences of ");
 }
 
-/* Where windows are full a context takes no more. */
+/* Once windows are full, a longer context needs no more memory. */
 static void put_context(struct text *out, const struct served *found) {
   if (found->context >= LONGEST_CONTEXT)
     text_put(out, "any");
@@ -85,7 +85,7 @@ static void put_row(struct serving_report *r, struct grid *grid,
   grid_bytes(grid, output_units(r->c), bytes);
 }
 
-/* What each device sends in a step, and receives. */
+/* Bytes that each device sends and receives in a step. */
 static void put_traffic(struct serving_report *r, struct grid *grid,
                         const char *step,
                         const struct served_traffic *traffic) {
@@ -125,7 +125,7 @@ static void put_steps(struct serving_report *r, struct grid *grid,
   }
 }
 
-/* Weights, keys and values, and steps in one place, with their sum. */
+/* Weights, KV cache and steps on one device or host, with their sum. */
 static void put_part(struct serving_report *r, struct grid *grid,
                      const struct served_part *part) {
   put_row(r, grid, "weights", part->weights);
@@ -150,7 +150,7 @@ static void put_part(struct serving_report *r, struct grid *grid,
   grid_cell(grid);
 }
 
-/* What one place has; `sent`: with what devices send. */
+/* The memory of one place; `sent`: with the traffic. */
 static void put_place(struct serving_report *r, const struct served_part *part,
                       bool sent) {
   struct grid_column columns[] = {
@@ -176,7 +176,7 @@ static void put_range(struct serving_report *r, int64_t first, int64_t last) {
     text_printf(&r->line, "layers %" PRId64 " to %" PRId64, first, last);
 }
 
-/* Which layers are on the card: the last ones, and the output if all are. */
+/* The layers on the card: the last ones, and the output if all are there. */
 static void put_card_layers(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
   int64_t turns = a->blocks - 1, rest = turns - a->on_card;
@@ -243,7 +243,7 @@ static void put_heads(struct grid *grid) {
     grid_text(grid, heads[i]);
 }
 
-/* What goes together: the most sequences, and the longest context. */
+/* Feasible pairs: the maximum of sequences, and the longest context. */
 static void put_table(struct serving_report *r) {
   struct grid_column columns[] = {
       {.align = ALIGN_RIGHT, .before = "  "},
@@ -266,7 +266,7 @@ static void put_table(struct serving_report *r) {
   grid_put(r->out, &grid, output_width(r->c));
 }
 
-/* Who names a type of llama.cpp's files may take the step for its, too. */
+/* With a type of llama.cpp's files, suggests llama.cpp's step as well. */
 static void put_whose_step(struct serving_report *r) {
   const struct infer_settings *infer = &r->c->settings->infer;
   if (infer->step || !infer->weight_dtype ||
@@ -277,7 +277,7 @@ static void put_whose_step(struct serving_report *r) {
   end_line(r);
 }
 
-/* The lines that vLLM's log ends with. */
+/* The lines at the end of vLLM's log. */
 static void put_concurrency(struct serving_report *r) {
   int64_t rest = r->a.concurrency % 100;
   if (r->a.positions < 0)
