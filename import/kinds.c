@@ -1,4 +1,4 @@
-/* Recognizes a file's kind by its first bytes, with the rows of kinds.def. */
+/* Recognises a file's kind by its first bytes, with the rows of kinds.def. */
 #define _GNU_SOURCE /* memmem */
 #include "import/kinds.h"
 

@@ -1,4 +1,4 @@
-/* Recognizes nets of the zoo by torchvision's names of their tensors. */
+/* Recognises nets of the zoo by torchvision's names of their tensors. */
 #include "import/recognise.h"
 
 #include <ctype.h>

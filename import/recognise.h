@@ -1,4 +1,4 @@
-/* Recognizes a net by the names and shapes of its weights. */
+/* Recognises a net by the names and shapes of its weights. */
 #ifndef NETC_IMPORT_RECOGNISE_H
 #define NETC_IMPORT_RECOGNISE_H
 

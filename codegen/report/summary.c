@@ -497,7 +497,7 @@ static const char *verdict_colour(const struct compiled *c,
                                     : "\x1b[1;31m";
 }
 
-/* Ends the verdict with a line whose text up to the colon has its color. */
+/* Ends the verdict with a line whose text up to the colon has its colour. */
 static void end_verdict(struct summary *s, enum fit_verdict verdict) {
   const char *colour = verdict_colour(s->c, verdict);
   struct text lines = text_new(s->c->arena), *out = s->out;

@@ -48,7 +48,7 @@ static fold_fn by_value, fold_shape, fold_size;
 static const struct onnx_fold {
   const char *name;
   int inputs;
-  fold_fn *fold; /* NULL: reads views, without a layer (op_moves.c) */
+  fold_fn *fold; /* NULL: op_moves.c does it, without a layer */
   /* For by_value; `type` of the result: 0 is that of the last input. */
   number_fn *real;
   whole_fn *whole;

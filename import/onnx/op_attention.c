@@ -440,7 +440,7 @@ static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
 /*
  * True if something else reads a projection's output, such as an output of the
  * net with the keys: then it has to stay. `last` has the last reader of each
- * node; `mark` has a number for each node, below that of the layer.
+ * node; `mark` has a number for each node, none of them the layer's yet.
  */
 static bool is_tapped(struct onnx *x, const struct onnx_attention *a,
                       const int *last, int *mark) {

@@ -21,7 +21,7 @@ struct onnx_trace {
   double number; /* factor of the values */
   int norm;      /* norm node of each head's features; -1: none */
   struct rope rope;
-  /* The normalized and the rotated values as views of `base`. */
+  /* The normalised and the rotated values as views of `base`. */
   struct onnx_layout normed, rotated;
 };
 

@@ -1,4 +1,4 @@
-/* Normalization. */
+/* Normalisation. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -204,7 +204,7 @@ bool op_dequantize(struct onnx *x) {
   return give_reals(x, c, s);
 }
 
-/* Quantized operators */
+/* Quantised operators */
 
 /* The reals of operand `at`; its scale and zero follow it. */
 static int reals_of(struct onnx *x, size_t at, int axis) {

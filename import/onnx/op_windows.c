@@ -330,7 +330,7 @@ static bool new_sizes(struct onnx *x, const struct onnx_view *in, int64_t *out,
 }
 
 /* netc has PyTorch's rules: nearest takes the pixel at floor(i / scale), linear
- * measures from pixel centers. `times`: an integer factor, or 0. */
+ * measures from pixel centres. `times`: an integer factor, or 0. */
 static void note_rounding(struct onnx *x, bool linear, int64_t times,
                           bool stretched) {
   const char *name = "coordinate_transformation_mode";

@@ -183,7 +183,7 @@ struct onnx {
   VEC(const struct constant *) left;   /* parameters of left-out operators */
   const struct onnx_view *regions;     /* last pooled regions, or NULL */
   bool lenient;                        /* leave out unsupported forms, too */
-  bool folded; /* batch norms were probably folded: folded.c */
+  bool folded;                  /* batch norms were probably folded: folded.c */
   bool quantised, wide, stored; /* layers, wide layers, weights with scales */
 };
 

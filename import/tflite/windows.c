@@ -214,7 +214,7 @@ bool tflite_pad(struct tflite *t) {
 }
 
 /* netc has PyTorch's rules: nearest takes the pixel at floor(i / scale),
- * bilinear measures from pixel centers. */
+ * bilinear measures from pixel centres. */
 bool tflite_resize(struct tflite *t) {
   struct tflite_tensor *in = take_map(t, 0), *out = tflite_out(t, 0);
   bool smooth = strcmp(t->word, "RESIZE_BILINEAR") == 0;
