@@ -9,8 +9,7 @@ struct import_proof {
   struct netc *netc; /* has the source after a success */
   const char *path;  /* path of the file, for diagnostics */
   enum netc_status loaded;
-  const char *
-      longer; /* "a line a layer": layout that was needed; NULL: the shortest */
+  const char *longer; /* "a line a layer": layout that held; NULL: shortest */
 };
 
 /* Compiles the source; returns whether it agrees with the file. */

@@ -2,8 +2,8 @@
  * Inputs that a net does not need if all tokens are processed at once: masks of
  * padding, positions, past keys and values, and the operators that only depend
  * on them. They are dropped in files with attention as one operator. In other
- * files, only past keys and values are dropped if their number is dynamic:
- * there are none. So are sample numbers of boxes.
+ * files, only past keys and values are dropped, if their number is dynamic,
+ * and sample numbers of boxes.
  */
 #include <string.h>
 

@@ -378,9 +378,9 @@ static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
 }
 
 /*
- * Gives inputs for positions and masks, by transformers' names, constant
- * values: all tokens are there, in order. Masks of padding and tables of
- * positions are constants then.
+ * Inputs with transformers' names for positions and masks become constants: all
+ * tokens are there, in order. Masks of padding and tables of positions are then
+ * constants, too.
  */
 static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
                           struct onnx_value *value, bool *done) {
