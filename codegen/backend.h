@@ -81,7 +81,7 @@ struct backend {
   enum backend_need needs;
   enum backend_purpose purpose;
   void (*emit)(const struct compiled *c, struct text *out);
-  /* Why the output is impossible, with a way out. NULL, or returns NULL:
+  /* Why the output is impossible, and a way out. NULL, or gives NULL:
    * possible. */
   const char *(*refuses)(const struct compiled *c);
   int64_t most_layers; /* maximum layers of the net; 0: any */

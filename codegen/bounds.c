@@ -1,5 +1,4 @@
-/* Bounds of inputs: shapes and figures of the net at the minimum and
- * maximum. */
+/* Bounds of inputs: shapes and figures of the net at minimum and maximum. */
 #include "codegen/grid.h"
 #include "codegen/section.h"
 

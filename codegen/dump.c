@@ -257,8 +257,7 @@ void dump_shapes(const struct compiled *c, struct text *out) {
   }
 }
 
-/* The arena as a table for `netc plan`; buffers are in memory in [lower,
- * upper). */
+/* The arena as a table for `netc plan`; lifetimes are [lower, upper). */
 void dump_plan(const struct compiled *c, struct text *out) {
   const struct inference *f = &c->memory.inference;
   text_put(out, "id,lower,upper,size,offset\n");

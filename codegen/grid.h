@@ -29,8 +29,7 @@ struct grid {
 struct grid grid_new(struct arena *arena, struct grid_column *columns,
                      size_t column_count);
 
-/* Adds the next cell of the row: the text added to `grid->pool` since the
- * last. */
+/* Adds the next cell of the row: the text added to `grid->pool` since then. */
 void grid_cell(struct grid *grid);
 
 /* Adds the next cell with this text. */

@@ -129,8 +129,7 @@ static void put_node(struct text *out, const struct compiled *c, int64_t index,
   }
 }
 
-/* "dilation 2", "5x5 depthwise conv": the part of the words with an
- * argument. */
+/* "dilation 2", "5x5 depthwise conv": the part of the words with a value. */
 static void put_argument(struct text *out, const struct paper_words *p,
                          const struct arg_spec *spec) {
   struct slice words = slice_of(layer_plain_words(p->node->kind));

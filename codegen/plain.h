@@ -9,8 +9,7 @@
 void row_put_plain(struct text *out, const struct compiled *c,
                    const struct row *row, const uint64_t *said);
 
-/* Adds to `said` the windows in which an iteration of a loop differs from a
- * row. */
+/* Adds to `said` the windows in which a loop's iteration differs from a row. */
 void row_find_varying(const struct compiled *c, const struct row *row,
                       const struct row *turn, uint64_t *said);
 

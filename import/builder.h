@@ -52,13 +52,11 @@ enum source_form source_form_of(struct source_builder *b,
 /* Writes a `from` that makes a tensor the current one. */
 void source_put_from(struct source_builder *b, struct source_block *out,
                      int node);
-/* Writes one layer after its operands, then its output and the forks of its
- * heads. */
+/* Writes one layer after its operands, then its output and its heads' forks. */
 void source_put_node(struct source_builder *b, struct source_block *out,
                      int *current, int index, enum source_form form);
 
-/* cells.c: writes all layers that `target` needs, and makes it the current
- * tensor. */
+/* cells.c: writes all that `target` needs, and makes it the current tensor. */
 void cells_open(struct source_builder *b);
 void cells_emit(struct source_builder *b, struct source_block *out,
                 int *current, int target);

@@ -42,8 +42,7 @@ struct part_text {
   const char *after; /* ":_"; NULL: nothing */
 };
 
-/* The bias of a layer with weights. It is written only where netc's default
- * differs. */
+/* A layer's bias. It is written only where netc's default differs. */
 enum graph_bias { BIAS_UNSAID, BIAS_WITH, BIAS_WITHOUT };
 
 /* Values of a parameter or buffer, with the axes of docs/weights.md. A fill has
@@ -183,8 +182,7 @@ const struct graph_shape *graph_shape(struct graph *graph, int index);
 /* Computes the shape as well. Returns the slug of the error if the rule refuses
  * the layer now, or NULL. */
 const char *graph_refusal(struct graph *graph, int index);
-/* Computes all shapes after the graph is read; nodes from a refused one on have
- * none. */
+/* Computes all shapes at the end; nodes from a refused one on have none. */
 void graph_close_rules(struct graph *graph);
 
 /* Adds a layer on one existing tensor, initially with the tensor's shape. */

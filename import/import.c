@@ -43,8 +43,7 @@ struct byte_store import_bytes(const struct import_options *options,
 
 enum { MOST_TO_TRY = 20000 }; /* layers; larger graphs have one layout */
 
-/* Copies results out of the scratch arena: names of outputs, the source, its
- * layers. */
+/* Copies names of outputs, source and layers out of the scratch arena. */
 static void keep_plan(struct graph *graph, const struct source_plan *plan,
                       const struct text *source, struct imported *result) {
   for (size_t i = 0; i < graph->nodes.count; i++) {
@@ -116,8 +115,7 @@ static void write_shortest(struct graph *graph, struct imported *result) {
   result->least = least;
 }
 
-/* Skips layouts with the same number of lines: they mostly give the same
- * source. */
+/* Skips layouts with equally many lines: they mostly give the same source. */
 bool import_longer(struct graph *graph, struct imported *result) {
   const struct imported before = *result;
   int next = -1;

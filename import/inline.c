@@ -70,8 +70,7 @@ static bool put_given(struct source_plan *plan, const struct statement *def,
   return true;
 }
 
-/* Puts the arguments of the call into a body; `try` only checks that this is
- * possible. */
+/* Puts the call's arguments into a body; `try` only checks if that works. */
 static bool fill(struct source_plan *plan, const struct statement *def,
                  const struct statement *call, struct source_block *block,
                  bool try) {

@@ -204,8 +204,7 @@ static void join_series(struct source_plan *plan, int node, int series,
   plan->iteration[node] = iteration;
 }
 
-/* Inside the body an index is relative to the iteration. Labels of other loops
- * keep theirs. */
+/* In the body an index is relative. Labels of other loops keep theirs. */
 static void index_label(struct series_view *v, struct source_piece *piece) {
   int iteration = v->plan->iteration[piece->node] - v->lag;
   if (v->plan->series[piece->node] <= v->plan->series_count - v->series)

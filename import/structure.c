@@ -184,8 +184,7 @@ void source_put_from(struct source_builder *b, struct source_block *out,
   put_label(b, s, "", node);
 }
 
-/* Writes operands by name. The current tensor is {}, or omitted if it is the
- * first of two. */
+/* Writes operands by name. The current one is {}, or omitted if it is first. */
 static void put_named_operands(struct source_builder *b, struct statement *s,
                                const struct graph_node *node, int current) {
   bool short_form = node->inputs.count == 2 && node->inputs.at[0] == current &&

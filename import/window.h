@@ -4,8 +4,7 @@
 
 #include "import/graph.h"
 
-/* Members are by spatial axis, in netc's order: height, width or depth, height,
- * width. */
+/* By spatial axis in netc's order: height, width or depth, height, width. */
 struct graph_window {
   int axes;
   bool tf; /* before and after are TensorFlow's SAME, at this size */

@@ -92,8 +92,7 @@ static int64_t line_at(const struct header_line *line, int64_t batch) {
   return line->base + line->each * batch;
 }
 
-/* The line through the last two peaks of [from, end), raised above all of
- * them. */
+/* The line through the last two of the peaks [from, end), raised above all. */
 static struct header_line line_through(const struct header_peaks *p, int from,
                                        int end) {
   struct header_line line = {.base = INT64_MIN};

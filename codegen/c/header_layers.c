@@ -3,8 +3,7 @@
 #include "codegen/c/header.h"
 #include "sema/model/weight_block.h"
 
-/* The axes of a map from the last one, as in the report; further ones have no
- * name. */
+/* The name of a map's axis, from the last one, as in the report, or NULL. */
 static const char *axis_word(const struct shape *shape, int axis) {
   static const char *const words[] = {"WIDTH", "HEIGHT", "DEPTH"};
   int spatial = shape_spatial(shape);
@@ -158,8 +157,7 @@ static const struct arg_spec *spec_of(const struct node *node,
   return spec && spec->name ? spec : NULL;
 }
 
-/* A transposed convolution has no windows of its input: reads them from its
- * numbers. */
+/* A transposed convolution has no windows of its input, but their numbers. */
 static int deconv_windows(const struct node *node, const struct program_op *op,
                           const struct program *program,
                           struct window *windows) {

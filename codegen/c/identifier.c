@@ -7,8 +7,7 @@ static char capital(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';
 }
 
-/* A text in upper case; other bytes than digits and letters become
- * underscores. */
+/* A text in upper case; bytes that are no letters or digits become `_`. */
 static struct slice identifier_of(struct arena *arena, struct slice text) {
   char *at = arena_alloc(arena, text.length + 1, 1);
   size_t used = 0;

@@ -57,7 +57,7 @@ static struct slice shared_text(struct devices *b, int64_t values,
   return text_slice(&text);
 }
 
-/* The effect of `precision=master`. */
+/* The type of the model's weights, which depends on `precision=`. */
 static const char *element_of(const struct devices *b) {
   bool half = element_bits(b->train->dtype) == 16;
   if (b->train->precision == PRECISION_MASTER && !half)
@@ -72,8 +72,7 @@ static const char *gradients_of(const struct devices *b) {
                                   : element_of(b);
 }
 
-/* True if FSDP keeps whole gradients and parameters until the last
- * microbatch. */
+/* True if FSDP keeps whole gradients and parameters between microbatches. */
 static bool holds_whole(const struct devices *b) {
   return parallel_holds_whole(
       b->train, ceil_div_i64(b->train->batch, b->parallel->microbatch));

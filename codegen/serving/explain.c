@@ -85,8 +85,8 @@ static void put_weights(struct serving_report *r, const struct serving *s,
 
 enum { KINDS = 16 }; /* kinds of layers that are listed */
 
-/* drawing 16*128256*(2 + 26): sequences, scores, bytes of a score and its
- * copies. */
+/* drawing 16*128256*(2 + 26): sequences, scores, bytes of each and its copies.
+ */
 static void put_drawing(struct serving_report *r, const struct serving *s) {
   const struct infer_settings *infer = &s->settings->infer;
   int bits = element_bits(infer->dtype);

@@ -1,5 +1,4 @@
-/* Caffe's layer types as layers of netc (src/caffe/layers), a row of caffe.def
- * for each. */
+/* Caffe's layer types (src/caffe/layers), a row of caffe.def for each. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -343,8 +342,7 @@ bool caffe_knows_type(const char *type) {
   return row_of(type).type != NULL;
 }
 
-/* True if `old` is the name of a type in the old `layers`: INNER_PRODUCT for
- * InnerProduct. */
+/* True if `old` is a type's name in the old `layers`: INNER_PRODUCT. */
 static bool is_old_name(struct slice old, const char *type) {
   for (size_t i = 0; i < old.length; i++)
     if (old.at[i] != '_' && toupper((unsigned char)*type++) != old.at[i])

@@ -15,8 +15,7 @@ static void take_statistics(struct caffe *c, struct graph_node *node) {
       sums[i][k] *= by;
 }
 
-/* A BatchNorm has statistics alone; with the Scale after it, it is the usual
- * bn. */
+/* A BatchNorm has only statistics; with the next Scale, it is the usual bn. */
 bool caffe_batch_norm(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_BN);
   graph_flag(c->graph, node, "noaffine");

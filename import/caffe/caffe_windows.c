@@ -4,8 +4,7 @@
 #include "import/caffe/caffe.h"
 #include "import/window.h"
 
-/* Windows: `kernel_size`, which may be given twice, or `kernel_h`,
- * `kernel_w`. */
+/* Windows: `kernel_size`, once or twice, or `kernel_h` and `kernel_w`. */
 
 static void read_pair(struct caffe *c, const char *both, const char *h,
                       const char *w, int64_t least, int64_t pair[2]) {
@@ -40,8 +39,7 @@ static bool fits(struct caffe *c, const struct graph_node *node) {
   return window_help(c->graph);
 }
 
-/* Gives the layer, with a bias for `out` outputs unless `bias_term` is
- * false. */
+/* Gives the layer, with `out` biases unless `bias_term` is false. */
 static bool give_biased(struct caffe *c, struct graph_node *node, int64_t out) {
   bool bias = caffe_bool(c, "bias_term", true);
   node->bias = bias ? BIAS_WITH : BIAS_WITHOUT;
@@ -169,8 +167,7 @@ static bool enlarge(struct caffe *c) {
   return caffe_give(c, node);
 }
 
-/* Puts values back where a pool found them, in a map of the pool's input
- * size. */
+/* Puts values back where a pool found them, in a map like the pool's input. */
 bool caffe_upsample(struct caffe *c) {
   struct graph_node *pool =
       c->at->bottom_count == 2 ? graph_at(c->graph, c->at->bottoms[1]) : NULL;

@@ -57,8 +57,7 @@ int64_t darknet_at_least(struct darknet *d, struct darknet_section *s,
 #define DARKNET_FAIL(d, s, ...) \
   (graph_fail((d)->graph, (s)->line, __VA_ARGS__), 0)
 
-/* Layers: each function adds a section's layers after a node and returns the
- * last one. */
+/* Layers: each function adds layers after a node and returns the last one. */
 
 typedef int darknet_add_fn(struct darknet *d, struct darknet_section *s,
                            int input);
@@ -77,8 +76,7 @@ int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
 /* Returns the layer; fails if its window is larger than its padded input. */
 int darknet_fit(struct darknet *d, const struct darknet_section *s,
                 const struct graph_node *node);
-/* The section's kernel and stride; some sections have a stride for each
- * axis. */
+/* The section's kernel and stride, which may differ between axes. */
 struct graph_window darknet_window(struct darknet *d, struct darknet_section *s,
                                    int64_t usual_size);
 void darknet_strides(struct darknet *d, struct darknet_section *s,

@@ -15,8 +15,7 @@ struct darknet_size darknet_size(struct darknet *d, int index) {
   return (struct darknet_size){shape->size[0], shape->size[1], shape->size[2]};
 }
 
-/* The node of a layer number; a negative one is relative to the current
- * layer. */
+/* The node of a layer number; negative ones count from the current layer. */
 static int layer_at(struct darknet *d, const struct darknet_option *option,
                     struct slice text) {
   int64_t index = 0, count = (int64_t)d->layers.count;
@@ -283,8 +282,7 @@ int darknet_shortcut(struct darknet *d, struct darknet_section *s, int input) {
   return darknet_activate(d, s, result, "linear");
 }
 
-/* Scales another layer's output by the current tensor, per channel or
- * elementwise. */
+/* Scales another layer's output by the current tensor or its channels. */
 int darknet_scale(struct darknet *d, struct darknet_section *s, int input) {
   int other = other_of(d, s);
   int64_t channels = darknet_size(d, input).channels;

@@ -31,8 +31,7 @@ static struct slice address_of(const json_t *const *object) {
   return (struct slice){(const char *)object, sizeof *object};
 }
 
-/* Skips initializers, regularizers and constraints: half of a file, and
- * unused. */
+/* Skips initializers, regularizers and constraints: half of a file, unused. */
 static bool is_unread(const char *name) {
   static const char *const ends[] = {"_initializer", "_regularizer",
                                      "_constraint"};

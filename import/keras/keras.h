@@ -140,8 +140,7 @@ static inline struct graph_node *keras_node(struct keras_call *call,
                                             enum layer_word word, int input) {
   return graph_layer(call->graph, word, input);
 }
-/* A node with exactly the tensor's shape: a flatten if the node has more
- * axes. */
+/* A node with exactly the tensor's shape: a flatten if it has more axes. */
 int keras_exact(struct keras_call *call, const struct keras_tensor *tensor);
 /* Adds a `reshape` unless the shape is the same. */
 int keras_reshape(struct keras_call *call, int input,
@@ -151,8 +150,7 @@ void keras_note_masks(struct keras_call *call);
 /* Gives a node as the call's next output. */
 bool keras_give(struct keras_call *call, int node,
                 const struct graph_shape *shape);
-/* Gives a node with the shape of the first input, or the first input with
- * another shape. */
+/* Gives a node in the first input's shape; the first input in another one. */
 bool keras_give_same(struct keras_call *call, int node);
 bool keras_give_reshaped(struct keras_call *call,
                          const struct graph_shape *shape);
@@ -181,8 +179,7 @@ int keras_part(struct keras_call *call, int input, int axis, int64_t from,
 /* Adds a weight of that shape; `fixed`: not trained. */
 int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed);
-/* The number of spatial axes: without TimeDistributed's, and without
- * channels. */
+/* The number of spatial axes, without TimeDistributed's and channels. */
 int keras_spatial(const struct keras_call *call);
 /* Checks the spatial axes against the class's name, as `Conv2D`. keras_own_axes
  * allows no axes of TimeDistributed. False with an error if they differ. */

@@ -228,7 +228,7 @@ static bool find_site(struct keras *k, struct keras_model *m,
                         "`%.64s` is read, but there is no layer of that name",
                         from->layer);
   struct keras_layer *layer = entry->pointer;
-  /* A nested model has one call from its own creation, before those in the
+  /* A nested model's first call is its own creation, before those in the
    * file. */
   int64_t count = (int64_t)layer->site_count;
   int64_t base =
@@ -276,8 +276,7 @@ static bool find_sites(struct keras *k, struct keras_model *m,
   return true;
 }
 
-/* `input_layers` or `output_layers`: one tensor, a list or an object of
- * them. */
+/* `input_layers` or `output_layers`: one tensor, a list or an object. */
 static bool take_ends(struct keras *k, const json_t *value,
                       keras_references *out) {
   const char *name;

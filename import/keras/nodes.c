@@ -239,8 +239,7 @@ bool keras_activation_type(struct graph *graph, size_t index,
   return true;
 }
 
-/* Lists names in both dialects, then those of activations or operations
- * alone. */
+/* Lists names in both dialects, then those in `own` alone. */
 bool keras_function_type(struct graph *graph, enum dialect own,
                          const char *format, size_t index,
                          struct import_type *type) {

@@ -65,8 +65,7 @@ static bool stated_shape(struct keras_call *call, const json_t *batch_shape,
   return true;
 }
 
-/* Adds an input of the net, with its name in the file, as on the command
- * line. */
+/* Adds an input of the net, under the name that the command line uses. */
 static bool keras_add_input(struct keras_call *call) {
   struct keras *k = call->keras;
   struct graph_shape shape;
@@ -110,8 +109,7 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
 
 /* Calls. */
 
-/* True for an argument with a mask of valid steps, of a tensor or of
- * attention. */
+/* True for an argument with a mask of valid steps. */
 static bool is_mask(const char *key) {
   static const char *const keys[] = {"mask", "query_mask", "value_mask",
                                      "key_mask"};

@@ -75,8 +75,7 @@ static void add_stored(struct saved *s, const char *path, const char *group,
   memcpy(stored->dims, v->dims, sizeof stored->dims);
 }
 
-/* Lists the weights of each layer of `root`, "model_weights/", in Keras'
- * order. */
+/* Lists the weights of each layer of `root`, "model_weights/", in order. */
 static bool list_by_layer(struct saved *s, const char *root) {
   struct graph *g = s->k.graph;
   size_t length = strlen(root);

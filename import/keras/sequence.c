@@ -101,8 +101,7 @@ static bool take_gates(struct keras_call *call, struct graph_node *node,
   return w;
 }
 
-/* One bias for each gate, or two: next to each other, or one after the
- * other. */
+/* One bias for each gate, or two: next to or after each other. */
 static bool take_biases(struct keras_call *call, struct graph_node *node,
                         const char *suffix, int64_t count, bool two) {
   struct graph *g = call->graph;

@@ -28,8 +28,7 @@ int view_axis(struct onnx *x, const struct onnx_view *view, int axis) {
   return -1;
 }
 
-/* True for an axis of size 1 that can be dropped since two others are
- * larger. */
+/* True for an axis of size 1 that can be dropped: two others are larger. */
 static bool is_idle(struct onnx *x, const struct onnx_view *view, int axis) {
   int more = 0;
   for (int i = 0; i < view->at.rank; i++)

@@ -6,8 +6,7 @@
 #include "import/onnx/reader.h"
 #include "import/onnx/steps.h"
 
-/* Finds a node with the file's order of values, or with netc's order of a
- * map. */
+/* Finds a node with the file's order of values, or netc's order of a map. */
 static bool settle_output(struct onnx *x, const struct onnx_view *view,
                           int *node) {
   struct onnx_view result;
@@ -111,8 +110,7 @@ static bool is_again(struct onnx *x, int a, int b) {
   return true;
 }
 
-/* The first layer with the node's main tensor of the file, or the node
- * itself. */
+/* The first layer with the node's main tensor, or the node itself. */
 static int first_with(struct onnx *x, struct map *owners, int node) {
   const struct extra *extra = onnx_extra(x, node);
   const struct constant *origin = NULL;

@@ -1,5 +1,4 @@
-/* Folding of operators that are not elementwise: shapes, ranges, joins,
- * sums. */
+/* Folding of operators that are not elementwise: shapes, joins, sums. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -170,8 +170,7 @@ static enum taste taste_for(struct onnx *x, int index) {
   return TASTE_NONE;
 }
 
-/* True for integers that are only read by sums and the like: they are values,
- * not indices. */
+/* True for integers that only sums and the like read: they are no indices. */
 static bool is_reckoned(const struct onnx *x, int input) {
   static const char *const types[] = {"Add", "Sub",   "Mul",   "Max",
                                       "Min", "Trilu", "CumSum"};

@@ -1,5 +1,4 @@
-/* Takes the source from a model that netc wrote, unless the model was changed
- * since. */
+/* Takes the source of a model that netc wrote and nobody changed since. */
 #include "export/seal.h"
 #include "import/onnx/reader.h"
 #include "import/recognise.h"

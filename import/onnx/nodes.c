@@ -1,5 +1,4 @@
-/* Nodes of the graph: layers, joins, weights, and what the reader knows of
- * them. */
+/* Nodes of the graph: layers, joins, weights, and facts about them. */
 #include <math.h>
 #include <string.h>
 

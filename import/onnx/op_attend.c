@@ -192,8 +192,7 @@ static int flattened(struct onnx *x, const struct onnx_attention *a, int from,
   return node->index;
 }
 
-/* For windows with masked edges, gives the layer's output the shape of the
- * grid. */
+/* For windows with masked edges, the layer's output has the grid's shape. */
 static int of_grid(struct onnx *x, const struct onnx_attention *a, int from) {
   struct graph_node *node = graph_at(x->graph, a->out);
   int64_t channels = node->shape.size[node->shape.rank - 1];

@@ -38,8 +38,7 @@ struct lying {
   bool flat;    /* all axes but the last are positions: rows and columns */
 };
 
-/* True if a trace shows heads of a projection ..LxW: .., heads, L, dim, or ..,
- * heads, dim, L. */
+/* True for heads of a projection ..LxW: .., heads, L, dim, or its transpose. */
 static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
                      const struct lying *lying) {
   const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
@@ -178,8 +177,7 @@ static bool take_mask(struct onnx *x, struct onnx_attention *a, int weight) {
   return true;
 }
 
-/* A bias by relative position: a row of a table for each distance, heads
- * first. */
+/* A bias by relative position: a table's row for each distance, heads first. */
 static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
   const struct graph_node *n = graph_at(x->graph, node);
   struct onnx_trace t = trace_of(x, node, false);
@@ -244,8 +242,7 @@ static int take_added(struct onnx *x, struct onnx_attention *a,
   return -1;
 }
 
-/* The operand of a sum with the scores; -1 if `attention` lacks the other
- * term. */
+/* The operand of a sum with the scores; -1 if the other term is unknown. */
 static int add_to_scores(struct onnx *x, struct onnx_attention *a,
                          const struct graph_node *sum, double number) {
   int first = sum->inputs.at[0], second = sum->inputs.at[1];

@@ -52,8 +52,7 @@ struct onnx_attention {
   int64_t shift[LIMIT_RANK];
 };
 
-/* Traces a tensor back through moves, and with `heads` through norms and
- * rope. */
+/* Traces a tensor back through moves; with `heads`, through norms and rope. */
 struct onnx_trace trace_of(struct onnx *x, int node, bool heads);
 /* Traces back one rope at t->base. */
 bool trace_rope(struct onnx *x, struct onnx_trace *t);

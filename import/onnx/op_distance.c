@@ -137,8 +137,7 @@ static bool fill_table(const struct constant *bias, const int32_t *args,
   return known == table->count;
 }
 
-/* True if a value depends on the distance alone: no window, but T5's
- * buckets. */
+/* True if a value depends on the distance alone, as in T5's buckets. */
 static bool depends_alone(const struct constant *c, int64_t n) {
   for (int64_t i = 0; i < c->count; i++) {
     int64_t row = i / n % n, column = i % n;

@@ -174,8 +174,7 @@ static bool norm_of_several(struct onnx *x, int axis) {
   return value >= 0 && emit_give(x, 0, emit_reshape(x, value, dims, rank));
 }
 
-/* The layer over the last axis, which becomes the node's last; NULL:
- * refused. */
+/* The layer over the last axis, which becomes the node's; NULL: refused. */
 static struct graph_node *norm_of_last(struct onnx *x, enum layer_word word,
                                        const struct onnx_view *in,
                                        struct onnx_view *last) {

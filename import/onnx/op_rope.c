@@ -88,8 +88,7 @@ static struct onnx_layout paired(const struct onnx_layout *at, int64_t far,
   return result;
 }
 
-/* Merges the last axes into one of `size` values; false if that is
- * impossible. */
+/* Merges the last axes into one of `size` values; false if impossible. */
 static bool merge_last(struct onnx_layout *at, int64_t size) {
   int64_t last = 1;
   int axes = 0;

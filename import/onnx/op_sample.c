@@ -129,8 +129,7 @@ static bool is_repeated(const struct onnx_layout *at, int axis) {
   return true;
 }
 
-/* x.gather(1, indices[..., None].expand(-1, -1, C)): each index selects a
- * row. */
+/* x.gather(1, indices[..., None].expand(-1, -1, C)): an index for each row. */
 bool op_gather_elements(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
   if (!in || !which)

@@ -28,8 +28,7 @@ bool shift_take(struct onnx *x, struct onnx_attention *a, int weight) {
   return constant_known(x, c) && c->count > a->queries * a->keys;
 }
 
-/* Finds rows and columns of windows: in the shape, or in the shape before a
- * flatten. */
+/* Finds rows and columns of windows in the shape, or before a flatten. */
 static bool find_grid(struct onnx *x, struct onnx_attention *a, int from,
                       int axes) {
   const struct graph_node *node = graph_at(x->graph, from);

@@ -115,8 +115,7 @@ struct onnx_trace trace_of(struct onnx *x, int node, bool heads) {
       return t;
 }
 
-/* True if the last axis has `dim` contiguous values, from the start of a
- * head. */
+/* True if the last axis has `dim` contiguous values from a head's start. */
 static bool is_of_heads(const struct onnx_layout *at, int64_t dim) {
   int64_t side = 1;
   int count = at->count;

@@ -201,8 +201,7 @@ bool op_softmax(struct onnx *x) {
 
 /* Reductions. */
 
-/* A reduction applies a layer to each value before it, and one to each
- * result. */
+/* A reduction applies a layer to each value before it, and to each result. */
 static const struct onnx_reduction {
   const char *type;
   enum layer_word before, word, after;

@@ -57,8 +57,7 @@ static bool read_sizes(struct onnx *x) {
   return true;
 }
 
-/* Values of the enclosing graph that a node's inner graphs read are added after
- * its operands. */
+/* A node's operands, then the outer values that its inner graphs read. */
 static void add_op(struct onnx *x, struct onnx_op *op,
                    const Onnx__NodeProto *proto) {
   struct onnx_captured inside = {.seen = {0}};

@@ -220,7 +220,7 @@ int64_t onnx_int(const struct onnx *x, const char *name, int64_t usual);
 double onnx_real(const struct onnx *x, const char *name, double usual);
 bool onnx_is(const struct onnx *x, const char *name, const char *text,
              bool usual);
-/* True if the attribute is missing or one of `words`, ended by NULL; else
+/* True if the attribute is missing or one of `words` (with NULL); else
  * fails. */
 bool onnx_one_of(struct onnx *x, const char *name, const char *const *words);
 /* Reads integers; returns their number, or -1 if the attribute is missing.
@@ -250,8 +250,7 @@ int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
 int onnx_axis(struct onnx *x, int64_t axis, int rank);
 /* Concat's axis, which is required since opset 4. */
 int onnx_concat_axis(struct onnx *x, int rank);
-/* Marks named axes; false, with an error, if one does not exist or is
- * repeated. */
+/* Marks axes; false, with an error, if one does not exist or is repeated. */
 bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
                     bool marked[MOST_AXES]);
 
@@ -376,8 +375,7 @@ bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
                   struct onnx_view *result);
 /* True if the axis is the batch or has size 1. */
 bool view_is_batch(struct onnx *x, const struct onnx_view *view, int axis);
-/* The layout of `other` in the order of `view`'s axes in netc; repeated axes
- * have size 1. */
+/* The layout of `other` in the order of `view`; repeated axes have size 1. */
 bool layout_along(struct onnx *x, const struct onnx_view *view,
                   const struct onnx_layout *other, int64_t other_values,
                   struct onnx_layout *want);
@@ -404,8 +402,7 @@ bool onnx_leave_out(struct onnx *x, bool unknown);
 bool onnx_read_regions(struct onnx *x, bool *done);
 /* Leaves out the current operator after an error, if allowed; returns true. */
 bool onnx_leave_failed(struct onnx *x);
-/* Makes the left-out operators' inputs outputs if an output of the file is left
- * out. */
+/* Makes the inputs of left-out operators outputs if an output is left out. */
 void onnx_say_left_out(struct onnx *x);
 
 /* Finds the names of the enclosing graph that inner graphs read. */
@@ -439,8 +436,7 @@ bool onnx_read_by_distance(struct onnx *x, struct constant *table,
 /* Turns products, a softmax and moves into `attention`. */
 void onnx_find_attention(struct onnx *x);
 
-/* True if an operator can be folded. fold_name lists them, NULL after the
- * last. */
+/* True if an operator can be folded. fold_name lists them, then NULL. */
 bool fold_knows(const char *type);
 const char *fold_name(size_t index);
 

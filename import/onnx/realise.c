@@ -1,5 +1,4 @@
-/* Nodes with values in a wanted layout: reshapes, permutes, shuffles and
- * repeats. */
+/* Nodes in a wanted layout: reshapes, permutes, shuffles and repeats. */
 #include <stdlib.h>
 #include <string.h>
 

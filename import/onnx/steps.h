@@ -4,8 +4,7 @@
 
 #include "import/onnx/reader.h"
 
-/* A number q stands for (q - zero) x scale: one of each, or one for each index
- * of an axis. */
+/* A number q stands for (q - zero) x scale; both may vary along an axis. */
 struct onnx_steps {
   struct constant *scale, *zero; /* zero may be NULL */
   int type;                      /* of the numbers, as in onnx.proto */
@@ -15,8 +14,7 @@ struct onnx_steps {
 void steps_put(struct onnx *x, const struct onnx_steps *s, const char **scale,
                const char **zero);
 
-/* Decides, at the end, whether the net computes in 8 bits; else notes why
- * not. */
+/* Decides whether the net computes in 8 bits; else notes why not. */
 void steps_settle(struct onnx *x);
 
 #endif

@@ -87,8 +87,7 @@ const struct ir_port *ir_in(struct ir *ir, const struct ir_layer *layer,
                             size_t i);
 /* The output that an input reads, or NULL. */
 const struct ir_port *ir_source(const struct ir_port *port);
-/* The name of an input's value; NULL with an error if no earlier layer has
- * it. */
+/* The name of an input's value; NULL with an error if no layer has it. */
 const char *ir_value(struct ir *ir, const struct ir_layer *layer, size_t i);
 char *ir_copy(struct ir *ir, const char *text);
 Onnx__ValueInfoProto *ir_info(struct ir *ir, const char *name,
@@ -111,8 +110,7 @@ const char *ir_put_ints(struct ir *ir, const int64_t *values, int count);
 const char *ir_put_real(struct ir *ir, const char *text);
 /* The first output's shape as a constant; one size may be dynamic. */
 const char *ir_put_shape(struct ir *ir, const struct ir_layer *layer);
-/* The constant that an input reads, directly or through a conversion; or
- * NULL. */
+/* The constant that an input reads, maybe through a conversion; or NULL. */
 const struct ir_layer *ir_constant_before(const struct ir_port *port);
 /* Reads the integers of a constant input; -1 with an error. */
 int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
@@ -123,8 +121,7 @@ bool ir_is_true(const struct ir *ir, const char *name);
 bool ir_has_word(const struct ir *ir, const char *name, const char *word);
 /* False, with an error, if the layer has no output. */
 bool ir_has_output(struct ir *ir, const struct ir_layer *layer);
-/* Passes on an operation that ONNX lacks: the ONNX reader refuses it or leaves
- * it out. */
+/* Passes on an operation without an ONNX equivalent: ONNX's reader decides. */
 bool ir_say_unknown(struct ir *ir, struct ir_layer *layer);
 
 /* Operations: a row of ops/openvino.def each. */

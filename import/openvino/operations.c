@@ -64,8 +64,7 @@ bool ir_has_word(const struct ir *ir, const char *name, const char *word) {
   return value && strcasecmp(value, word) == 0;
 }
 
-/* Passes on an operation that ONNX lacks: the ONNX reader refuses it or leaves
- * it out. */
+/* Passes on an operation without an ONNX equivalent: ONNX's reader decides. */
 bool ir_say_unknown(struct ir *ir, struct ir_layer *layer) {
   Onnx__NodeProto *node = ir_node(ir, layer->type);
   node->domain = ir_copy(ir, "openvino");
@@ -133,8 +132,7 @@ static bool give_out(struct ir *ir, const struct ir_layer *layer, size_t i) {
   return value != NULL;
 }
 
-/* DetectionOutput decodes boxes without weights: its inputs become outputs of
- * the net. */
+/* DetectionOutput decodes boxes without weights: its inputs become outputs. */
 bool ir_detection(struct ir *ir, struct ir_layer *layer) {
   graph_note(ir->graph,
              "DetectionOutput `%.64s` is left out, with its boxes: "
@@ -251,8 +249,7 @@ bool ir_prelu(struct ir *ir, struct ir_layer *layer) {
 
 /* Windows */
 
-/* Weights of groups have an axis for them: G x O x I, or G x I x O if
- * transposed. */
+/* Weights of groups are G x O x I, or G x I x O if transposed. */
 static const char *join_groups(struct ir *ir, const struct ir_layer *layer,
                                int64_t *groups) {
   const struct ir_port *port = ir_in(ir, layer, 1);

@@ -44,8 +44,7 @@ const struct ir_port *ir_in(struct ir *ir, const struct ir_layer *layer,
   return NULL;
 }
 
-/* The name of an input's value; NULL with an error if no earlier layer has
- * it. */
+/* The name of an input's value; NULL with an error if no layer has it. */
 const char *ir_value(struct ir *ir, const struct ir_layer *layer, size_t i) {
   const struct ir_port *port = ir_in(ir, layer, i);
   const struct ir_port *from = port ? ir_source(port) : NULL;

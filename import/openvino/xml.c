@@ -27,8 +27,7 @@ static const char *copy(struct ir *ir, const char *text) {
   return arena_copy(ir->arena, text, strlen(text));
 }
 
-/* The value of `name` in `names`, which alternates names and values; or
- * NULL. */
+/* The value of `name` in a list of names and values; or NULL. */
 static const char *find(const char **names, const char *name) {
   for (; *names; names += 2)
     if (strcmp(*names, name) == 0)

@@ -58,8 +58,7 @@ struct module_row {
   enum layer_word words[IMPORT_WORDS];
 };
 
-/* classes.c: the row of a class; its `class` is NULL if netc does not have
- * it. */
+/* classes.c: the row of a class; without `class` if netc lacks it. */
 struct module_row module_row(struct slice class);
 
 /* modules.c: adds the children of an nn.Sequential. */

@@ -75,8 +75,7 @@ static const struct pickle_value *first_of(const struct pickle_value *module) {
   return module;
 }
 
-/* The first module determines the input. The file does not have a map's
- * size. */
+/* The first module determines the input. A map's size is not in the file. */
 static bool add_input(struct modules *m) {
   struct graph_shape shape = {0};
   const struct pickle_value *channels;

@@ -46,8 +46,7 @@ static bool read_sizes(struct tflite *t, const struct flat_table *table,
   return bytes_ok(&f->in);
 }
 
-/* The data is in a vector or, in files over 2 GiB, behind the schema's
- * tables. */
+/* The data is in a vector or, in files over 2 GiB, after all tables. */
 static struct flat_vector data_of(struct tflite *t,
                                   const struct flat_table *buffer) {
   struct flat_file *f = &t->flat;

@@ -1,5 +1,4 @@
-/* Operands of operators, and nodes for their outputs, as all operators need
- * them. */
+/* Operands and outputs of operators, and their nodes. */
 #include <inttypes.h>
 #include <stdarg.h>
 

@@ -18,8 +18,7 @@ static int take_part(struct tflite *t, int input, int axis, int64_t from,
       ->index;
 }
 
-/* Gives a slice as an output, in which axes of size 1 may be removed or
- * added. */
+/* Gives a slice as an output, which may have more or fewer axes of size 1. */
 static bool give_part(struct tflite *t, uint64_t index, int node) {
   const struct graph_shape *in = &graph_at(t->graph, node)->shape;
   const struct tflite_tensor *out = tflite_out(t, index);
@@ -108,8 +107,7 @@ static bool place(struct tflite *t, const struct ranges *r, int i, int64_t size,
          tflite_fail(t, "only contiguous parts are supported");
 }
 
-/* A slice such as Python's x[1:, ..., 2]. The output's shape shows which axes
- * remain. */
+/* As Python's x[1:, ..., 2]. The output's shape shows which axes remain. */
 bool tflite_strided_slice(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   struct ranges r = {0};

@@ -1,5 +1,4 @@
-/* Walks a TensorFlow Lite model's operators, and reports those that are left
- * out. */
+/* Walks a TensorFlow Lite model's operators, and reports left-out ones. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -72,8 +71,7 @@ static bool add_input(struct tflite *t, struct tflite_tensor *tensor) {
   return true;
 }
 
-/* Inputs that give shapes are not added: operators that read them are
- * refused. */
+/* Inputs with shapes are not added: operators that read them are refused. */
 static bool read_inputs(struct tflite *t) {
   for (uint64_t i = 0; i < t->inputs.count && !t->graph->failed; i++) {
     struct tflite_tensor *tensor = tflite_tensor_at(t, &t->inputs, i);
@@ -143,8 +141,7 @@ static bool refuse_op(struct tflite *t, bool known) {
                     "--allow-unknown leaves it out, with what follows from it");
 }
 
-/* Marks the operator's inputs as outputs if an output of the file depends on
- * it. */
+/* Makes the operator's inputs outputs if an output depends on it. */
 static bool leave_out(struct tflite *t) {
   for (uint64_t i = 0; i < t->at->inputs.count; i++) {
     struct tflite_tensor *in = tflite_in(t, i);
@@ -166,8 +163,7 @@ bool tflite_leave(struct tflite *t) {
   return leave_out(t);
 }
 
-/* Leaves out an operator after a left-out one; `moves`: it changes no
- * values. */
+/* Leaves out an operator after another; `moves`: it changes no values. */
 static bool leave_more(struct tflite *t, bool moves) {
   return t->options->allow_unknown || moves ? leave_out(t) : refuse_op(t, true);
 }

@@ -5,8 +5,7 @@
  */
 #include "import/tflite/tflite.h"
 
-/* Operands of the schema, four each for the gates input, forget, cell,
- * output. */
+/* Operands of the schema; four gates each: input, forget, cell, output. */
 enum {
   LSTM_INPUT_WEIGHTS = 1,
   LSTM_STATE_WEIGHTS = 5,

@@ -78,8 +78,7 @@ bool tflite_fail(struct tflite *t, const char *format, ...) PRINTF_LIKE(2, 3);
 /* NULL if the operator has no such operand. */
 struct tflite_tensor *tflite_in(struct tflite *t, uint64_t index);
 struct tflite_tensor *tflite_out(struct tflite *t, uint64_t index);
-/* An operand that is computed by layers; NULL with an error if it is
- * constant. */
+/* An operand that layers compute; NULL with an error if it is constant. */
 struct tflite_tensor *tflite_value(struct tflite *t, uint64_t index);
 /* A constant of that rank; NULL with an error if the operand is none. */
 struct tflite_tensor *tflite_weight(struct tflite *t, uint64_t index, int rank);
@@ -95,8 +94,7 @@ bool tflite_ints(struct tflite *t, uint64_t index, const char *what, int most,
 int tflite_axis(struct tflite *t, const struct tflite_tensor *tensor,
                 int64_t axis);
 
-/* Sets a tensor's shape without the batch; false with an error if there is
- * none. */
+/* Sets a tensor's shape without the batch; false with an error if unknown. */
 bool tflite_shape(struct tflite *t, struct tflite_tensor *tensor);
 /* A node with the tensor's own shape. */
 int tflite_exact(struct tflite *t, const struct tflite_tensor *tensor);
@@ -133,8 +131,7 @@ void tflite_steps(struct tflite *t, const struct tflite_tensor *const *tensors,
 /* The values as reals; NULL with an error if some are missing. */
 float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor);
 
-/* Makes the state of an SVDF an input, the net's `number`th; false with an
- * error. */
+/* Makes the state of an SVDF input `number` of the net; false with an error. */
 bool tflite_svdf_state(struct tflite *t, int number);
 
 /* Operators: a row of tflite.def each. */
