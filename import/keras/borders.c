@@ -53,7 +53,7 @@ static bool is_taken_by_pool(const struct keras_call *call) {
          (word == WORD_RELU || word == WORD_RELU6);
 }
 
-static bool zero_padding(struct keras_call *call) {
+bool keras_zero_padding(struct keras_call *call) {
   struct keras_tensor out = {.padded = true};
   struct graph *g = call->graph;
   struct text text = text_new(g->arena);
@@ -87,7 +87,7 @@ static bool zero_padding(struct keras_call *call) {
   return keras_give(call, node->index, &out.shape);
 }
 
-static bool cropping(struct keras_call *call) {
+bool keras_cropping(struct keras_call *call) {
   int64_t before[3], after[3];
   struct graph_shape out = call->inputs[0].shape;
   int axes, node;
@@ -114,7 +114,7 @@ static bool cropping(struct keras_call *call) {
   return keras_give(call, node, &out);
 }
 
-static bool center_crop(struct keras_call *call) {
+bool keras_center_crop(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
   int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
@@ -144,7 +144,7 @@ static bool put_mode(struct keras_call *call, struct graph_node *node) {
   return true;
 }
 
-static bool upsampling(struct keras_call *call) {
+bool keras_upsampling(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int64_t by[3] = {1, 1, 1};
   int axes;
@@ -166,7 +166,7 @@ static bool upsampling(struct keras_call *call) {
   return put_mode(call, node) && keras_give(call, node->index, &out);
 }
 
-static bool resizing(struct keras_call *call) {
+bool keras_resizing(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
   int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
@@ -187,13 +187,3 @@ static bool resizing(struct keras_call *call) {
   node->shape = out;
   return put_mode(call, node) && keras_give(call, node->index, &out);
 }
-
-static const struct keras_row rows[] = {
-    KERAS_BY_AXES("ZeroPadding", "", zero_padding, WORD_PAD),
-    KERAS_BY_AXES("Cropping", "", cropping, WORD_CROP, WORD_SLICE),
-    {"CenterCrop", center_crop, {WORD_CROP}},
-    KERAS_BY_AXES("UpSampling", "", upsampling, WORD_UP),
-    {"Resizing", resizing, {WORD_UP}},
-};
-
-const struct keras_rows keras_border_rows = {rows, sizeof rows / sizeof *rows};

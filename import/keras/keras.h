@@ -228,35 +228,23 @@ bool keras_leave_values(struct keras_call *call);
 bool keras_took_all(struct keras_call *call);
 bool keras_took_every(struct keras *keras);
 
-/* Layers: each file has a table. */
+/* Rows of ops/keras.def. */
 
 struct keras_row {
   const char *type;
-  keras_layer_fn *add; /* NULL: adds the layer words[0] */
+  keras_layer_fn *add;
   enum layer_word words[IMPORT_WORDS];
 };
 
 /* Adds words[0] of the row, without arguments, on the first input. */
-bool keras_add_plain(struct keras_call *call);
+bool keras_plain(struct keras_call *call);
 
 /* True if `axis` is that of the channels; else false with an error. */
 bool keras_on_channels(struct keras_call *call);
 
-struct keras_rows {
-  const struct keras_row *at;
-  size_t count;
-};
-
-/* Classes for 1, 2 and 3 spatial axes. */
-#define KERAS_BY_AXES(name, end, add, ...)                                    \
-  {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
-    name "3D" end, add, {                                                     \
-      __VA_ARGS__                                                             \
-    }                                                                         \
-  }
-
-extern const struct keras_rows keras_norm_rows, keras_window_rows,
-    keras_border_rows, keras_sequence_rows, keras_merge_rows;
+#define LAYER(type, function, ...) keras_layer_fn keras_##function;
+#define OPERATION(type, function, ...) keras_layer_fn keras_##function;
+#include "ops/keras.def"
 
 /* Give the activation or operation of a number. */
 bool keras_activation_type(struct graph *graph, size_t index,

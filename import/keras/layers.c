@@ -4,7 +4,7 @@
 
 #include "import/keras/keras.h"
 
-bool keras_add_plain(struct keras_call *call) {
+bool keras_plain(struct keras_call *call) {
   int input = call->inputs[0].node;
   return keras_give_same(call,
                          keras_node(call, call->row->words[0], input)->index);
@@ -20,7 +20,7 @@ static bool give_real(struct keras_call *call, enum layer_word word,
 
 /* Dense. */
 
-static bool dense(struct keras_call *call) {
+bool keras_dense(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int64_t units = keras_int(call, "units", 0, 1, KERAS_MOST);
   bool vector = out.rank == 1;
@@ -45,17 +45,17 @@ static bool dense(struct keras_call *call) {
 
 /* Activations. */
 
-static bool by_channel(struct keras_call *call) {
-  return keras_on_channels(call) && keras_add_plain(call);
+bool keras_by_channel(struct keras_call *call) {
+  return keras_on_channels(call) && keras_plain(call);
 }
 
-static bool activation(struct keras_call *call) {
+bool keras_activation(struct keras_call *call) {
   int last = keras_activate(call, call->inputs[0].node,
                             keras_member(call->config, "activation"));
   return last >= 0 && keras_give_same(call, last);
 }
 
-static bool relu(struct keras_call *call) {
+bool keras_relu(struct keras_call *call) {
   double most = keras_real(call, "max_value", -1);
   double slope = keras_real(call, "negative_slope", 0);
   double from = keras_real(call, "threshold", 0);
@@ -63,7 +63,7 @@ static bool relu(struct keras_call *call) {
     return keras_fail(call, "netc has no equivalent of a threshold");
   if (most < 0)
     return slope > 0 || slope < 0 ? give_real(call, WORD_LEAKY, slope, 0.01)
-                                  : keras_add_plain(call);
+                                  : keras_plain(call);
   if (slope > 0 || slope < 0)
     return keras_fail(call,
                       "netc has no equivalent of a slope with a largest value");
@@ -76,18 +76,18 @@ static bool relu(struct keras_call *call) {
   return keras_give_same(call, least->index);
 }
 
-static bool leaky(struct keras_call *call) {
+bool keras_leaky(struct keras_call *call) {
   double slope =
       keras_real(call, "negative_slope", keras_real(call, "alpha", 0.3));
   return give_real(call, WORD_LEAKY, slope, 0.01);
 }
 
-static bool elu(struct keras_call *call) {
+bool keras_elu(struct keras_call *call) {
   return give_real(call, WORD_ELU, keras_real(call, "alpha", 1), 1);
 }
 
 /* One slope for each value; `shared_axes` share one. */
-static bool prelu(struct keras_call *call) {
+bool keras_prelu(struct keras_call *call) {
   struct graph_shape slopes = call->inputs[0].shape;
   const json_t *shared = keras_member(call->config, "shared_axes");
   bool each = true;
@@ -128,7 +128,7 @@ static bool prelu(struct keras_call *call) {
 
 /* Layers that only training uses. */
 
-static bool dropout(struct keras_call *call) {
+bool keras_dropout(struct keras_call *call) {
   double rate = keras_real(call, "rate", 0.5);
   keras_leave_stored(call); /* of a random generator */
   const json_t *noise = keras_member(call->config, "noise_shape");
@@ -143,7 +143,7 @@ static bool dropout(struct keras_call *call) {
                  : give_real(call, WORD_DROPOUT, rate, 0.5);
 }
 
-static bool drop_path(struct keras_call *call) {
+bool keras_drop_path(struct keras_call *call) {
   double rate = keras_real(call, "drop_path_rate", 0);
   if (!(rate >= 0 && rate < 1))
     return keras_fail(call,
@@ -153,7 +153,7 @@ static bool drop_path(struct keras_call *call) {
   return give_real(call, WORD_DROPPATH, rate, 0.1);
 }
 
-static bool left_out(struct keras_call *call) {
+bool keras_left_out(struct keras_call *call) {
   graph_note(call->graph,
              "%s changes nothing when the net predicts: it is left out.",
              call->type);
@@ -162,14 +162,14 @@ static bool left_out(struct keras_call *call) {
   return true;
 }
 
-static bool masking(struct keras_call *call) {
+bool keras_masking(struct keras_call *call) {
   keras_note_masks(call);
   *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
   return true;
 }
 
 /* A Lambda is compiled Python; netc assumes that it keeps its input's shape. */
-static bool lambda(struct keras_call *call) {
+bool keras_lambda(struct keras_call *call) {
   if (!call->keras->options->allow_unknown) {
     keras_fail(call, "what it computes is Python, which the file has only "
                      "compiled");
@@ -188,7 +188,7 @@ static bool lambda(struct keras_call *call) {
 
 /* Shapes. */
 
-static bool flatten(struct keras_call *call) {
+bool keras_flatten(struct keras_call *call) {
   struct graph_shape out = {.rank = call->keras->lead + 1};
   struct graph_shape rest = call->inputs[0].shape;
   int lead = call->keras->lead;
@@ -207,7 +207,7 @@ static bool flatten(struct keras_call *call) {
 }
 
 /* A model with channels first needs transposes. */
-static bool reshape(struct keras_call *call) {
+bool keras_reshape_layer(struct keras_call *call) {
   const json_t *target = keras_member(call->config, "target_shape");
   struct graph_shape out;
   if (!keras_fill_shape(call, target, 0, "target_shape", &out))
@@ -252,13 +252,13 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
   return keras_give(call, same ? input : node->index, &out);
 }
 
-static bool permute(struct keras_call *call) {
+bool keras_permute_layer(struct keras_call *call) {
   return keras_permute(call, call->inputs, keras_member(call->config, "dims"),
                        0);
 }
 
 /* N copies: a map of one position, enlarged. */
-static bool repeat_vector(struct keras_call *call) {
+bool keras_repeat_vector(struct keras_call *call) {
   int64_t times = keras_int(call, "n", 1, 1, KERAS_MOST);
   const struct graph_shape *in = &call->inputs[0].shape;
   struct graph_shape one = {2, {1, in->size[0]}};
@@ -273,14 +273,14 @@ static bool repeat_vector(struct keras_call *call) {
 
 /* Layers of Keras' applications: a factor by channel; x + scale * branch. */
 
-static bool scale_by_channel(struct keras_call *call) {
+bool keras_scale_by_channel(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
   struct graph_node *node = keras_node(call, WORD_SCALE, call->inputs[0].node);
   return keras_take_vector(call, node, "weight", in->size[in->rank - 1]) &&
          keras_give_same(call, node->index);
 }
 
-static bool custom_scale(struct keras_call *call) {
+bool keras_custom_scale(struct keras_call *call) {
   if (call->input_count != 2)
     return keras_fail(call, "it needs two inputs");
   struct graph_node *node =
@@ -294,69 +294,15 @@ static bool custom_scale(struct keras_call *call) {
 }
 
 /* Classes for 1, 2 and 3 spatial axes. */
-#define BY_AXES(name, end, add, ...)                                          \
-  {name "1D" end, add, {__VA_ARGS__}}, {name "2D" end, add, {__VA_ARGS__}}, { \
-    name "3D" end, add, {                                                     \
-      __VA_ARGS__                                                             \
-    }                                                                         \
-  }
-
 static const struct keras_row rows[] = {
-    {"Dense", dense, {WORD_FC, WORD_LINEAR}},
-    {"UnitNormalization", by_channel, {WORD_L2NORM}},
-    {"Activation", activation, {WORD_NONE}},
-    {"ReLU", relu, {WORD_RELU, WORD_RELU6, WORD_LEAKY}},
-    {"LeakyReLU", leaky, {WORD_LEAKY}},
-    {"PReLU", prelu, {WORD_PRELU}},
-    {"ELU", elu, {WORD_ELU}},
-    {"Softmax", by_channel, {WORD_SOFTMAX}},
-    {"Dropout", dropout, {WORD_DROPOUT, WORD_DROPPATH}},
-    BY_AXES("SpatialDropout", "", dropout, WORD_DROPOUT),
-    {"AlphaDropout", dropout, {WORD_DROPOUT}},
-    {"GaussianDropout", dropout, {WORD_DROPOUT}},
-    {"StochasticDepth", drop_path, {WORD_DROPPATH}},
-    {"GaussianNoise", left_out, {WORD_NONE}},
-    {"ActivityRegularization", left_out, {WORD_NONE}},
-    {"Masking", masking, {WORD_NONE}},
-    {"Lambda", lambda, {WORD_NONE}},
-    {"RandomFlip", left_out, {WORD_NONE}},
-    {"RandomRotation", left_out, {WORD_NONE}},
-    {"RandomZoom", left_out, {WORD_NONE}},
-    {"RandomTranslation", left_out, {WORD_NONE}},
-    {"RandomContrast", left_out, {WORD_NONE}},
-    {"RandomBrightness", left_out, {WORD_NONE}},
-    {"RandomHue", left_out, {WORD_NONE}},
-    {"RandomSaturation", left_out, {WORD_NONE}},
-    {"RandomGrayscale", left_out, {WORD_NONE}},
-    {"RandomColorJitter", left_out, {WORD_NONE}},
-    {"RandomColorDegeneration", left_out, {WORD_NONE}},
-    {"RandomPosterization", left_out, {WORD_NONE}},
-    {"RandomSharpness", left_out, {WORD_NONE}},
-    {"RandomShear", left_out, {WORD_NONE}},
-    {"RandomErasing", left_out, {WORD_NONE}},
-    {"RandomGaussianBlur", left_out, {WORD_NONE}},
-    {"RandomPerspective", left_out, {WORD_NONE}},
-    {"RandomElasticTransform", left_out, {WORD_NONE}},
-    {"RandomInvert", left_out, {WORD_NONE}},
-    {"Identity", NULL, {WORD_IDENTITY}},
-    {"Flatten", flatten, {WORD_FLATTEN}},
-    {"Reshape", reshape, {WORD_RESHAPE}},
-    {"Permute", permute, {WORD_PERMUTE}},
-    {"RepeatVector", repeat_vector, {WORD_UP}},
-    {"LayerScale", scale_by_channel, {WORD_SCALE}},
-    {"CustomScaleLayer", custom_scale, {WORD_MUL, WORD_ADD}},
+#define LAYER(type, function, ...) {type, keras_##function, {__VA_ARGS__}},
+#include "ops/keras.def"
 };
 
-static const struct keras_rows own_rows = {rows, sizeof rows / sizeof *rows};
-static const struct keras_rows *const tables[] = {
-    &own_rows,          &keras_norm_rows,  &keras_window_rows,
-    &keras_border_rows, &keras_merge_rows, &keras_sequence_rows};
-
 static const struct keras_row *find_row(const char *type) {
-  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-    for (size_t i = 0; i < tables[t]->count; i++)
-      if (strcmp(tables[t]->at[i].type, type) == 0)
-        return &tables[t]->at[i];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].type, type) == 0)
+      return &rows[i];
   return NULL;
 }
 
@@ -371,14 +317,12 @@ const char *keras_class(struct keras *k, const char *type) {
 
 /* Lists layers, then activations, then operations. */
 bool keras_type(struct graph *graph, size_t index, struct import_type *type) {
-  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
-    if (index < tables[t]->count) {
-      const struct keras_row *row = &tables[t]->at[index];
-      import_type_set(type, row->type, row->words);
-      return true;
-    }
-    index -= tables[t]->count;
+  const size_t count = sizeof rows / sizeof *rows;
+  if (index < count) {
+    import_type_set(type, rows[index].type, rows[index].words);
+    return true;
   }
+  index -= count;
   size_t activations = 0;
   while (keras_activation_type(graph, activations, type))
     if (activations++ == index)
@@ -426,5 +370,5 @@ bool keras_add_layer(struct keras_call *call) {
     return unknown(call);
   if (call->input_count == 0)
     return keras_fail(call, "it has no input");
-  return call->row->add ? call->row->add(call) : keras_add_plain(call);
+  return call->row->add(call);
 }

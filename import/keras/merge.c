@@ -8,7 +8,7 @@ static bool needs(struct keras_call *call, size_t count) {
 }
 
 /* Joins elementwise: equal shapes, or one that is broadcast. */
-static bool merge(struct keras_call *call) {
+bool keras_merge(struct keras_call *call) {
   struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
   if (call->input_count == 1)
@@ -31,7 +31,7 @@ static bool merge(struct keras_call *call) {
 }
 
 /* x * hsigmoid(x) is hswish(x). */
-static bool multiply(struct keras_call *call) {
+bool keras_multiply(struct keras_call *call) {
   static const enum layer_word words[] = {WORD_HSIGMOID};
   const struct keras_tensor *x = call->inputs;
   if (call->input_count == 2 && graph_same_shape(&x[0].shape, &x[1].shape) &&
@@ -40,16 +40,16 @@ static bool multiply(struct keras_call *call) {
       keras_withdraw(call, x[1].node, words, 1) >= 0)
     return keras_give(call, keras_node(call, WORD_HSWISH, x[0].node)->index,
                       &x[0].shape);
-  return merge(call);
+  return keras_merge(call);
 }
 
-static bool subtract(struct keras_call *call) {
-  return call->input_count == 2 ? merge(call)
+bool keras_subtract(struct keras_call *call) {
+  return call->input_count == 2 ? keras_merge(call)
                                 : keras_fail(call, "it needs two inputs");
 }
 
-static bool average(struct keras_call *call) {
-  if (!merge(call))
+bool keras_average(struct keras_call *call) {
+  if (!keras_merge(call))
     return false;
   struct keras_tensor *sum = &call->outputs.at[call->outputs.count - 1];
   struct graph_node *node = keras_node(call, WORD_DIV, sum->node);
@@ -91,13 +91,13 @@ bool keras_concat(struct keras_call *call, int64_t axis) {
   return keras_give_node(call, node, &out);
 }
 
-static bool concatenate(struct keras_call *call) {
+bool keras_concatenate(struct keras_call *call) {
   return keras_concat(call,
                       keras_int(call, "axis", -1, -LIMIT_RANK, LIMIT_RANK));
 }
 
 /* Products along one axis of each: of sequences, and of vectors. */
-static bool dot(struct keras_call *call) {
+bool keras_dot(struct keras_call *call) {
   int64_t axes[2];
   struct graph *g = call->graph;
   if (!needs(call, 2) || !keras_ints(call, "axes", 1, -LIMIT_RANK, 2, axes))
@@ -134,16 +134,3 @@ static bool dot(struct keras_call *call) {
     graph_flag(g, node, "transpose");
   return keras_give_node(call, node, &out);
 }
-
-static const struct keras_row rows[] = {
-    {"Add", merge, {WORD_ADD}},
-    {"Subtract", subtract, {WORD_SUB}},
-    {"Multiply", multiply, {WORD_MUL}},
-    {"Average", average, {WORD_ADD, WORD_DIV}},
-    {"Maximum", merge, {WORD_MAX}},
-    {"Minimum", merge, {WORD_MIN}},
-    {"Concatenate", concatenate, {WORD_CONCAT}},
-    {"Dot", dot, {WORD_MATMUL, WORD_MUL, WORD_SUM}},
-};
-
-const struct keras_rows keras_merge_rows = {rows, sizeof rows / sizeof *rows};

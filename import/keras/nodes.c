@@ -217,14 +217,8 @@ static const struct keras_activation {
   enum layer_word ours;
   const char *argument;
 } activations[] = {
-    {"linear", WORD_NONE, NULL},
-    {"leaky_relu", WORD_LEAKY, "0.2"},
-    {"softmax", WORD_SOFTMAX, NULL},
-    {"log_softmax", WORD_LOGSOFTMAX, NULL},
-    {"elu", WORD_ELU, NULL},
-    {"gelu", WORD_GELU, NULL},
-    {"hard_tanh", WORD_HARDTANH, NULL},
-    {"celu", WORD_CELU, NULL},
+#define ACTIVATION(theirs, ours, argument) {theirs, ours, argument},
+#include "ops/keras.def"
 };
 
 bool keras_activation_type(struct graph *graph, size_t index,

@@ -50,7 +50,7 @@ static bool finish_norm(struct keras_call *call, struct graph_node *node) {
          keras_give(call, last, shape);
 }
 
-static bool batch_norm(struct keras_call *call) {
+bool keras_batch_norm(struct keras_call *call) {
   if (!keras_on_channels(call))
     return false;
   if (keras_bool(call, "renorm", false))
@@ -60,7 +60,7 @@ static bool batch_norm(struct keras_call *call) {
   return finish_norm(call, node);
 }
 
-static bool layer_norm(struct keras_call *call) {
+bool keras_layer_norm(struct keras_call *call) {
   if (!keras_on_channels(call))
     return false;
   if (keras_bool(call, "rms_scaling", false))
@@ -70,7 +70,7 @@ static bool layer_norm(struct keras_call *call) {
   return finish_norm(call, node);
 }
 
-static bool rms_norm(struct keras_call *call) {
+bool keras_rms_norm(struct keras_call *call) {
   if (!keras_on_channels(call))
     return false;
   struct graph_node *node =
@@ -81,7 +81,7 @@ static bool rms_norm(struct keras_call *call) {
          keras_give_same(call, node->index);
 }
 
-static bool group_norm(struct keras_call *call) {
+bool keras_group_norm(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t channels = in->size[in->rank - 1];
   int64_t groups = keras_int(call, "groups", 32, -1, KERAS_MOST);
@@ -117,7 +117,7 @@ static bool is_for_channels(struct keras_call *call, const char *key,
 }
 
 /* (x - mean) / deviation; neither is trained */
-static bool normalization(struct keras_call *call) {
+bool keras_normalization(struct keras_call *call) {
   int at = call->inputs[0].node;
   if (!keras_member(call->config, "axis") || !keras_on_channels(call))
     return keras_fail(call, "only a norm by channel is supported");
@@ -127,7 +127,7 @@ static bool normalization(struct keras_call *call) {
   return keras_leave_values(call) && keras_give_same(call, at);
 }
 
-static bool rescaling(struct keras_call *call) {
+bool keras_rescaling(struct keras_call *call) {
   static const char *const keys[] = {"scale", "offset"};
   static const enum layer_word words[] = {WORD_MUL, WORD_ADD};
   static const double none[] = {1, 0};
@@ -150,15 +150,3 @@ static bool rescaling(struct keras_call *call) {
 }
 
 /* unit norm, softmax: along the channels only */
-
-static const struct keras_row rows[] = {
-    {"BatchNormalization", batch_norm, {WORD_BN}},
-    {"SyncBatchNormalization", batch_norm, {WORD_BN}},
-    {"LayerNormalization", layer_norm, {WORD_LN}},
-    {"RMSNormalization", rms_norm, {WORD_RMSNORM}},
-    {"GroupNormalization", group_norm, {WORD_GN, WORD_INSTNORM}},
-    {"Normalization", normalization, {WORD_SUB, WORD_DIV, WORD_WEIGHT}},
-    {"Rescaling", rescaling, {WORD_MUL, WORD_ADD}},
-};
-
-const struct keras_rows keras_norm_rows = {rows, sizeof rows / sizeof *rows};

@@ -98,7 +98,7 @@ static bool give_hard_sigmoid(struct keras_call *call, enum layer_word word,
                     &x->shape);
 }
 
-static bool by_value(struct keras_call *call) {
+bool keras_op_by_value(struct keras_call *call) {
   struct two two;
   if (!take_two(call, &two))
     return false;
@@ -126,7 +126,7 @@ static bool by_value(struct keras_call *call) {
              : give_by_number(call, call->row->words[0], &x->tensor, number);
 }
 
-static bool power(struct keras_call *call) {
+bool keras_op_power(struct keras_call *call) {
   struct two two;
   if (!take_two(call, &two))
     return false;
@@ -136,21 +136,21 @@ static bool power(struct keras_call *call) {
                         json_number_value(two.b->value));
 }
 
-static bool square(struct keras_call *call) {
+bool keras_op_square(struct keras_call *call) {
   return give_by_number(call, call->row->words[0], &call->inputs[0], 2);
 }
 
-static bool rsqrt(struct keras_call *call) {
+bool keras_op_rsqrt(struct keras_call *call) {
   return give_by_number(call, call->row->words[0], &call->inputs[0], -0.5);
 }
 
-static bool leaky(struct keras_call *call) {
+bool keras_op_leaky(struct keras_call *call) {
   const json_t *slope = either(call, "negative_slope", "alpha", 1);
   return give_by_number(call, call->row->words[0], &call->inputs[0],
                         json_is_number(slope) ? json_number_value(slope) : 0.2);
 }
 
-static bool softmax(struct keras_call *call) {
+bool keras_op_softmax(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t value = -1;
   if (!take_axis(call, 1, &value))
@@ -158,15 +158,15 @@ static bool softmax(struct keras_call *call) {
   int at = keras_axis(call, in, value);
   if (at != in->rank - 1)
     return keras_fail(call, "only a softmax over channels is supported");
-  return keras_add_plain(call);
+  return keras_plain(call);
 }
 
-static bool same(struct keras_call *call) {
+bool keras_op_same(struct keras_call *call) {
   return keras_give_same(call, keras_exact(call, call->inputs));
 }
 
 /* Clamps between two numbers. */
-static bool clip(struct keras_call *call) {
+bool keras_op_clip(struct keras_call *call) {
   static const char *const names[2][2] = {{"x_min", "clip_value_min"},
                                           {"x_max", "clip_value_max"}};
   struct keras_tensor x = call->inputs[0];
@@ -202,7 +202,7 @@ static bool take_axes(struct keras_call *call, const json_t *list,
   return true;
 }
 
-static bool reduce(struct keras_call *call) {
+bool keras_op_reduce(struct keras_call *call) {
   const json_t *keep = argument(call, "keepdims", 2);
   bool axes[LIMIT_RANK] = {false};
   struct graph *g = call->graph;
@@ -228,7 +228,7 @@ static bool reduce(struct keras_call *call) {
 
 /* Shapes. Lists include the batch. */
 
-static bool reshape(struct keras_call *call) {
+bool keras_op_reshape(struct keras_call *call) {
   const json_t *target = either(call, "newshape", "shape", 1);
   struct graph_shape out;
   if (!keras_fill_shape(call, target, 1, "shape", &out))
@@ -236,14 +236,14 @@ static bool reshape(struct keras_call *call) {
   return keras_give_reshaped(call, &out);
 }
 
-static bool transpose(struct keras_call *call) {
+bool keras_op_transpose(struct keras_call *call) {
   const json_t *axes = either(call, "axes", "perm", 1);
   if (json_integer_value(json_array_get(axes, 0)) != 0)
     return keras_fail(call, "it moves the batch");
   return keras_permute(call, call->inputs, axes, 1);
 }
 
-static bool squeeze(struct keras_call *call) {
+bool keras_op_squeeze(struct keras_call *call) {
   bool axes[LIMIT_RANK] = {false};
   struct graph_shape in = call->inputs[0].shape, out = {0};
   if (!take_axes(call, argument(call, "axis", 1), axes))
@@ -259,7 +259,7 @@ static bool squeeze(struct keras_call *call) {
   return keras_give_reshaped(call, &out);
 }
 
-static bool expand(struct keras_call *call) {
+bool keras_op_expand(struct keras_call *call) {
   struct graph_shape in = call->inputs[0].shape, out = {0};
   int64_t axis = -1;
   if (!take_axis(call, 1, &axis))
@@ -277,12 +277,12 @@ static bool expand(struct keras_call *call) {
   return keras_give_reshaped(call, &out);
 }
 
-static bool concat(struct keras_call *call) {
+bool keras_op_concat(struct keras_call *call) {
   int64_t axis = -1;
   return take_axis(call, call->input_count, &axis) && keras_concat(call, axis);
 }
 
-static bool matmul(struct keras_call *call) {
+bool keras_op_matmul(struct keras_call *call) {
   const json_t *a = argument(call, "transpose_a", 2);
   const json_t *b = argument(call, "transpose_b", 3);
   const struct keras_tensor *x = call->inputs;
@@ -334,7 +334,7 @@ static bool get_part(struct keras_call *call, const json_t *item, int axis,
   return true;
 }
 
-static bool get_item(struct keras_call *call) {
+bool keras_op_get_item(struct keras_call *call) {
   const json_t *list = either(call, "key", "slice_spec", 1);
   struct graph_shape in = call->inputs[0].shape, out = {0};
   size_t count = json_array_size(list);
@@ -366,7 +366,7 @@ static bool get_item(struct keras_call *call) {
 }
 
 /* Splits an axis into equal parts. */
-static bool split(struct keras_call *call) {
+bool keras_op_split(struct keras_call *call) {
   const json_t *parts =
       either(call, "indices_or_sections", "num_or_size_splits", 1);
   struct graph_shape out = call->inputs[0].shape;
@@ -393,52 +393,13 @@ static bool split(struct keras_call *call) {
 /* The table: names without `tf.`, `math.` and the like, and without `_`. */
 
 /* Gives a mask of valid steps (`mask_zero`); only mask arguments use it. */
-static bool mask(struct keras_call *call) {
+bool keras_op_mask(struct keras_call *call) {
   return keras_give_same(call, KERAS_MASK);
 }
 
 static const struct keras_row operations[] = {
-    {"add", by_value, {WORD_ADD}},
-    {"addv2", by_value, {WORD_ADD}},
-    {"subtract", by_value, {WORD_SUB}},
-    {"sub", by_value, {WORD_SUB}},
-    {"multiply", by_value, {WORD_MUL}},
-    {"mul", by_value, {WORD_MUL}},
-    {"divide", by_value, {WORD_DIV}},
-    {"truediv", by_value, {WORD_DIV}},
-    {"truedivide", by_value, {WORD_DIV}},
-    {"maximum", by_value, {WORD_MAX}},
-    {"minimum", by_value, {WORD_MIN}},
-    {"power", power, {WORD_POW}},
-    {"pow", power, {WORD_POW}},
-    {"square", square, {WORD_POW}},
-    {"rsqrt", rsqrt, {WORD_POW}},
-    {"leakyrelu", leaky, {WORD_LEAKY}},
-    {"gelu", NULL, {WORD_GELU}},
-    {"elu", NULL, {WORD_ELU}},
-    {"softmax", softmax, {WORD_SOFTMAX}},
-    {"logsoftmax", softmax, {WORD_LOGSOFTMAX}},
-    {"cast", same, {WORD_NONE}},
-    {"identity", same, {WORD_NONE}},
-    {"stopgradient", same, {WORD_NONE}},
-    {"clip", clip, {WORD_MAX, WORD_MIN}},
-    {"clipbyvalue", clip, {WORD_MAX, WORD_MIN}},
-    {"mean", reduce, {WORD_MEAN}},
-    {"sum", reduce, {WORD_SUM}},
-    {"max", reduce, {WORD_MAX}},
-    {"min", reduce, {WORD_MIN}},
-    {"reshape", reshape, {WORD_RESHAPE}},
-    {"transpose", transpose, {WORD_PERMUTE}},
-    {"squeeze", squeeze, {WORD_RESHAPE}},
-    {"expanddims", expand, {WORD_RESHAPE}},
-    {"concat", concat, {WORD_CONCAT}},
-    {"concatenate", concat, {WORD_CONCAT}},
-    {"matmul", matmul, {WORD_MATMUL}},
-    {"getitem", get_item, {WORD_SLICE}},
-    {"split", split, {WORD_SLICE}},
-    {"notequal", mask, {WORD_NONE}},
-    {"any", mask, {WORD_NONE}},
-    {"logicaland", mask, {WORD_NONE}},
+#define OPERATION(type, function, ...) {type, keras_##function, {__VA_ARGS__}},
+#include "ops/keras.def"
 };
 
 bool keras_operation_type(struct graph *graph, size_t index,
@@ -485,7 +446,7 @@ static const struct function *function_called(const char *theirs) {
 
 bool keras_makes_mask(const char *function) {
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-    if (operations[i].add == mask &&
+    if (operations[i].add == keras_op_mask &&
         is_called(function, slice_of(operations[i].type)))
       return true;
   return false;
@@ -499,7 +460,7 @@ bool keras_add_operation(struct keras_call *call, const char *function) {
   for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
     if (is_called(function, slice_of(operations[i].type))) {
       call->row = &operations[i];
-      return call->row->add ? call->row->add(call) : keras_add_plain(call);
+      return call->row->add(call);
     }
   const struct function *known = function_called(function);
   if (known)

@@ -13,7 +13,7 @@ static bool take_indices(struct keras_call *call, int node) {
   return true;
 }
 
-static bool embedding(struct keras_call *call) {
+bool keras_embedding(struct keras_call *call) {
   int64_t entries = keras_int(call, "input_dim", 0, 1, KERAS_MOST);
   int64_t features = keras_int(call, "output_dim", 0, 1, KERAS_MOST);
   struct graph_shape out = call->inputs[0].shape;
@@ -208,7 +208,7 @@ static bool give_state(struct keras_call *call, int node,
              : give_states(call, call->config, 1);
 }
 
-static bool one_way(struct keras_call *call) {
+bool keras_one_way(struct keras_call *call) {
   struct graph_node *node;
   struct graph_shape out;
   return recurrent(call, false, &node, &out) &&
@@ -217,7 +217,7 @@ static bool one_way(struct keras_call *call) {
 }
 
 /* A ConvLSTM whose maps keep their size. */
-static bool conv_lstm(struct keras_call *call) {
+bool keras_conv_lstm(struct keras_call *call) {
   struct graph *g = call->graph;
   struct graph_shape out = call->inputs[0].shape;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
@@ -281,7 +281,7 @@ static bool unwrap(const struct keras_call *call, const char *key,
 }
 
 /* Both directions, concatenated; other merges work on the halves. */
-static bool bidirectional(struct keras_call *call) {
+bool keras_bidirectional(struct keras_call *call) {
   struct keras_call inner;
   struct graph_node *node;
   struct graph_shape out;
@@ -323,7 +323,7 @@ static bool bidirectional(struct keras_call *call) {
 }
 
 /* Applies the layer to each step: it has the axes after the first. */
-static bool time_distributed(struct keras_call *call) {
+bool keras_time_distributed(struct keras_call *call) {
   struct keras *k = call->keras;
   struct keras_call inner;
   if (!unwrap(call, "layer", &inner))
@@ -413,7 +413,7 @@ static bool take_heads(struct keras_call *call, struct graph_node *node,
 }
 
 /* Inputs: query, value and key; the default for key is value. */
-static bool multi_head(struct keras_call *call) {
+bool keras_multi_head(struct keras_call *call) {
   struct graph *g = call->graph;
   int64_t heads = keras_int(call, "num_heads", 0, 1, KERAS_MOST);
   int64_t dim = keras_int(call, "key_dim", 0, 1, KERAS_MOST);
@@ -460,7 +460,7 @@ static bool multi_head(struct keras_call *call) {
 }
 
 /* softmax(q k') v, without weights. */
-static bool attention(struct keras_call *call) {
+bool keras_attention(struct keras_call *call) {
   struct graph *g = call->graph;
   const char *mode = keras_string(call->config, "score_mode", "dot");
   if (keras_bool(call, "use_scale", false) || strcmp(mode, "dot") != 0)
@@ -486,21 +486,3 @@ static bool attention(struct keras_call *call) {
   node->shape.size[1] = values->shape.size[1];
   return keras_give(call, node->index, &node->shape);
 }
-
-static const struct keras_row rows[] = {
-    {"Embedding", embedding, {WORD_EMBED}},
-    {"LSTM", one_way, {WORD_LSTM}},
-    {"GRU", one_way, {WORD_GRU}},
-    {"SimpleRNN", one_way, {WORD_RNN}},
-    {"CuDNNLSTM", one_way, {WORD_LSTM}},
-    {"CuDNNGRU", one_way, {WORD_GRU}},
-    {"ConvLSTM2D", conv_lstm, {WORD_CONVLSTM}},
-    {"Bidirectional", bidirectional, {WORD_LSTM, WORD_GRU, WORD_RNN}},
-    {"TimeDistributed", time_distributed, {WORD_NONE}},
-    {"MultiHeadAttention", multi_head, {WORD_ATTENTION}},
-    {"GroupedQueryAttention", multi_head, {WORD_ATTENTION}},
-    {"Attention", attention, {WORD_MATMUL, WORD_SOFTMAX}},
-};
-
-const struct keras_rows keras_sequence_rows = {rows,
-                                               sizeof rows / sizeof *rows};

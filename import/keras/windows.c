@@ -127,7 +127,7 @@ static struct graph_node *convolve(struct keras_call *call,
   return node;
 }
 
-static bool convolution(struct keras_call *call) {
+bool keras_convolution(struct keras_call *call) {
   struct graph_window w;
   struct graph_shape out;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
@@ -163,7 +163,7 @@ static bool depthwise_node(struct keras_call *call, struct graph_node **node,
                               channels, times, false);
 }
 
-static bool depthwise(struct keras_call *call) {
+bool keras_depthwise(struct keras_call *call) {
   struct graph_node *node;
   struct graph_shape out;
   return depthwise_node(call, &node, &out) &&
@@ -172,7 +172,7 @@ static bool depthwise(struct keras_call *call) {
 }
 
 /* A depthwise convolution without a bias, then a 1x1 convolution. */
-static bool separable(struct keras_call *call) {
+bool keras_separable(struct keras_call *call) {
   struct graph_node *node;
   struct graph_shape out;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
@@ -210,7 +210,7 @@ static void transposed_padding(struct graph_window *w, int axis, bool same,
   w->after[axis] = pads - pads / 2;
 }
 
-static bool transposed(struct keras_call *call) {
+bool keras_transposed(struct keras_call *call) {
   struct graph_window w;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
@@ -243,7 +243,7 @@ static bool transposed(struct keras_call *call) {
          take_bias(call, node, filters) && keras_give_active(call, node, &out);
 }
 
-static bool locally(struct keras_call *call) {
+bool keras_locally(struct keras_call *call) {
   struct graph_window w;
   struct graph_shape out;
   struct graph *g = call->graph;
@@ -276,7 +276,7 @@ static bool locally(struct keras_call *call) {
 
 /* Pools. */
 
-static bool pooling(struct keras_call *call) {
+bool keras_pooling(struct keras_call *call) {
   struct graph_window w;
   struct graph_shape out;
   bool mean = strncmp(call->type, "Average", 7) == 0;
@@ -290,7 +290,7 @@ static bool pooling(struct keras_call *call) {
 }
 
 /* The result is a vector in Keras, a map of one pixel in netc. */
-static bool global_pooling(struct keras_call *call) {
+bool keras_global_pooling(struct keras_call *call) {
   const struct graph_shape *in = &call->inputs[0].shape;
   bool mean = strstr(call->type, "Average");
   int lead = call->keras->lead, axes = keras_spatial(call);
@@ -322,7 +322,7 @@ static bool global_pooling(struct keras_call *call) {
   return keras_give_node(call, node, &out);
 }
 
-static bool adaptive_pooling(struct keras_call *call) {
+bool keras_adaptive_pooling(struct keras_call *call) {
   struct graph_shape out = call->inputs[0].shape;
   int axes;
   bool mean = strstr(call->type, "Average");
@@ -336,25 +336,3 @@ static bool adaptive_pooling(struct keras_call *call) {
             graph_sizes(call->graph, out.size, axes));
   return keras_give_node(call, node, &out);
 }
-
-static const struct keras_row rows[] = {
-    KERAS_BY_AXES("Conv", "", convolution, WORD_CONV),
-    KERAS_BY_AXES("Conv", "Transpose", transposed, WORD_DECONV),
-    {"DepthwiseConv1D", depthwise, {WORD_DWCONV}},
-    {"DepthwiseConv2D", depthwise, {WORD_DWCONV}},
-    {"SeparableConv1D", separable, {WORD_DWCONV, WORD_CONV}},
-    {"SeparableConv2D", separable, {WORD_DWCONV, WORD_CONV}},
-    {"LocallyConnected1D", locally, {WORD_LOCAL}},
-    {"LocallyConnected2D", locally, {WORD_LOCAL}},
-    KERAS_BY_AXES("MaxPooling", "", pooling, WORD_POOL),
-    KERAS_BY_AXES("AveragePooling", "", pooling, WORD_AVGPOOL),
-    KERAS_BY_AXES("GlobalAveragePooling", "", global_pooling, WORD_GAP,
-                  WORD_MEAN),
-    KERAS_BY_AXES("GlobalMaxPooling", "", global_pooling, WORD_GMP, WORD_MAX),
-    KERAS_BY_AXES("AdaptiveAveragePooling", "", adaptive_pooling,
-                  WORD_ADAPTPOOL),
-    KERAS_BY_AXES("AdaptiveMaxPooling", "", adaptive_pooling,
-                  WORD_ADAPTMAXPOOL),
-};
-
-const struct keras_rows keras_window_rows = {rows, sizeof rows / sizeof *rows};
