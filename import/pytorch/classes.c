@@ -256,41 +256,9 @@ static bool add_nothing(struct modules *m) {
 }
 
 static const struct module_row rows[] = {
-    {"Sequential", module_add_children, {WORD_NONE}},
-    {"Conv1d", add_conv, {WORD_CONV, WORD_DWCONV}},
-    {"Conv2d", add_conv, {WORD_CONV, WORD_DWCONV}},
-    {"Conv3d", add_conv, {WORD_CONV, WORD_DWCONV}},
-    {"ConvTranspose1d", add_deconv, {WORD_DECONV}},
-    {"ConvTranspose2d", add_deconv, {WORD_DECONV}},
-    {"ConvTranspose3d", add_deconv, {WORD_DECONV}},
-    {"Linear", add_linear, {WORD_FC, WORD_LINEAR}},
-    {"BatchNorm1d", add_bn, {WORD_BN}},
-    {"BatchNorm2d", add_bn, {WORD_BN}},
-    {"BatchNorm3d", add_bn, {WORD_BN}},
-    {"MaxPool1d", add_max_pool, {WORD_POOL}},
-    {"MaxPool2d", add_max_pool, {WORD_POOL}},
-    {"MaxPool3d", add_max_pool, {WORD_POOL}},
-    {"AvgPool1d", add_mean_pool, {WORD_AVGPOOL}},
-    {"AvgPool2d", add_mean_pool, {WORD_AVGPOOL}},
-    {"AvgPool3d", add_mean_pool, {WORD_AVGPOOL}},
-    {"AdaptiveAvgPool1d", add_whole_mean, {WORD_GAP}},
-    {"AdaptiveAvgPool2d", add_whole_mean, {WORD_GAP}},
-    {"AdaptiveAvgPool3d", add_whole_mean, {WORD_GAP}},
-    {"AdaptiveMaxPool1d", add_whole_max, {WORD_GMP}},
-    {"AdaptiveMaxPool2d", add_whole_max, {WORD_GMP}},
-    {"AdaptiveMaxPool3d", add_whole_max, {WORD_GMP}},
-    {"Flatten", add_flatten, {WORD_FLATTEN}},
-    {"Dropout", add_dropout, {WORD_DROPOUT}},
-    {"Dropout1d", add_dropout, {WORD_DROPOUT}},
-    {"Dropout2d", add_dropout, {WORD_DROPOUT}},
-    {"Dropout3d", add_dropout, {WORD_DROPOUT}},
-    {"Identity", add_nothing, {WORD_NONE}},
-    {"LeakyReLU", add_leaky, {WORD_LEAKY}},
-    {"PReLU", add_prelu, {WORD_PRELU}},
-    {"ELU", add_elu, {WORD_ELU}},
-    {"GELU", add_gelu, {WORD_GELU}},
-    {"Softmax", add_softmax, {WORD_SOFTMAX}},
-    {"LogSoftmax", add_softmax, {WORD_LOGSOFTMAX}},
+#define MODULE(class, function, ...) {class, function, {__VA_ARGS__}},
+#include "ops/torch.def"
+#undef MODULE
 };
 
 struct module_row module_row(struct slice class) {
