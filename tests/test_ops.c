@@ -70,7 +70,7 @@ static void names_are_found(void **state) {
   struct slice name;
   size_t count = 0;
   (void)state;
-  for (int d = 0; d < DIALECTS; d++)
+  for (enum dialect d = 0; d < DIALECTS; d++)
     for (size_t i = 0; (function = function_name_at(d, i, &name)); i++) {
       assert_ptr_equal(function_find(d, name), function);
       assert_true(name.length > 0);

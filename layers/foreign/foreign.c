@@ -100,7 +100,7 @@ const struct foreign_layer *foreign_layer_find(struct slice word) {
   FIND(layers, word);
   struct plain plain = plain_of(word);
   const struct function *function;
-  for (int d = 0; d < DIALECTS; d++)
+  for (enum dialect d = 0; d < DIALECTS; d++)
     for (size_t i = 0; (function = function_name_at(d, i, &name)); i++)
       if (plain_is(&plain, name) &&
           !plain_is(&plain, slice_of(word_name(function->word))))
