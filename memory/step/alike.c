@@ -1,4 +1,4 @@
-/* Alike: parts of a net that run alike need to be run only once. */
+/* Alike: finds parts of a net that run alike, so that one run serves all. */
 #include "memory/step/alike.h"
 
 enum { RECENT = 64 };
@@ -12,7 +12,7 @@ struct mixer {
   const struct step *step;
   struct facts_mixed facts[RECENT];
   uint64_t sum;
-  size_t segment; /* the next one of the step */
+  size_t segment; /* index of the next segment of the step */
 };
 
 /* Steele et al. 2014, "Fast splittable pseudorandom number generators". */
@@ -31,7 +31,7 @@ static void mix_extent(struct mixer *m, const struct extent *extent) {
              extent->fixed);
 }
 
-/* A shared parameter equals one of no other part: its index goes in. */
+/* A shared parameter equals none of another part, so its index goes in. */
 static void mix_param(struct mixer *m, size_t index) {
   const struct model_param *param = &m->step->model->params.at[index];
   mix(m, (uint64_t)param->count);
@@ -59,7 +59,7 @@ static void mix_value(struct mixer *m, size_t value, const struct tape_op *op) {
   mix_extent(m, tape_storage_extent(tape, v->storage));
 }
 
-/* A run reads all that is known of an operation but its name. */
+/* Mixes all facts of an operation but its name, which a run does not read. */
 static void mix_facts(struct mixer *m, const struct op_facts *facts) {
 #define FOUND(type, member) mix(m, (uint64_t)facts->member);
 #define FACT FOUND
@@ -71,7 +71,7 @@ static void mix_facts(struct mixer *m, const struct op_facts *facts) {
 #include "layers/tape/facts.def"
 }
 
-/* Few operations differ in their facts, and each has most users nearby. */
+/* Few operations differ in their facts, and most users of one are nearby. */
 static uint64_t facts_sum(struct mixer *m, const struct op_facts *facts) {
   struct facts_mixed *seen = &m->facts[(uintptr_t)facts / 64 % RECENT];
   if (seen->of != facts) {
@@ -105,7 +105,7 @@ static void mix_op(struct mixer *m, size_t index) {
   }
 }
 
-/* The outermost group around a node; 0: none but the net. */
+/* The outermost group around a node; 0: only the net. */
 static int64_t outermost(const struct model *model, int64_t group) {
   while (group > 0 && model->groups.at[group].parent > 0)
     group = model->groups.at[group].parent;
@@ -143,12 +143,12 @@ void alike_find(struct alike *alike, const struct step *step,
   for (size_t i = 0; i < parts; i++) {
     size_t end =
         i + 1 == parts ? trace->tape.ops.count : trace->op_end[cut[i + 1] - 1];
-    m.sum = i + 1 == parts; /* the loss belongs to the last one */
+    m.sum = i + 1 == parts; /* the loss belongs to the last part */
     for (int64_t node = cut[i]; node < cut[i + 1]; node++)
       mix_node(&m, node);
     for (; op < end; op++)
       mix_op(&m, op);
-    /* A polynomial in an odd number: its differences are those of spans. */
+    /* A polynomial in an odd number, so that differences give spans. */
     alike->powers[i + 1] = alike->powers[i] * 0xd1342543de82ef95;
     alike->sums[i + 1] = alike->sums[i] * 0xd1342543de82ef95 + m.sum;
   }

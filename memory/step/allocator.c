@@ -1,10 +1,12 @@
-/* Allocator: the caching one of PyTorch on a GPU. */
+/* Allocator: PyTorch's caching allocator on a GPU. */
 #include "memory/step/allocator.h"
 
 #include "base/check.h"
 
-#define BLOCK 512                  /* kMinBlockSize */
-#define SMALL ((int64_t)1 << 20)   /* kSmallSize, and rests that stay */
+#define BLOCK 512 /* kMinBlockSize */
+#define SMALL                                                                 \
+  ((int64_t)1 << 20)               /* kSmallSize, and remainders that are not \
+                                    * split off */
 #define SMALL_SEGMENT (2 * SMALL)  /* kSmallBuffer */
 #define LARGE_SEGMENT (20 * SMALL) /* kLargeBuffer, */
 #define LARGE (10 * SMALL)         /* below kMinLargeAlloc; */
@@ -20,9 +22,9 @@ void allocator_open(struct allocator *a, struct arena *arena) {
 }
 
 /*
- * Free blocks by bytes, then by address, in chunks of an array: a search takes
- * few steps, and what is moved to insert a block is short, however many of
- * them there are. A step may free 100,000.
+ * Free blocks sorted by bytes, then by address, in an array of chunks: a search
+ * takes few steps and an insertion moves few blocks, however many there are. A
+ * step may free 100,000.
  */
 enum { CHUNK = 64 };
 
@@ -31,7 +33,8 @@ struct allocator_chunk {
   struct allocator_free at[CHUNK];
 };
 
-/* Where a block is, or would be: of the last chunk, after its last block. */
+/* The place of a block; past the end: after the last block of the last
+ * chunk. */
 struct place {
   size_t chunk, at;
 };
@@ -42,7 +45,7 @@ static bool is_below(const struct allocator_free *one,
          (one->bytes == two->bytes && one->address < two->address);
 }
 
-/* The first that is not below `key`. */
+/* The first block that is not below `key`. */
 static struct place find_free(const struct allocator *a, bool large,
                               struct allocator_free key) {
   struct allocator_chunk *const *chunks = a->free[large].at;
@@ -79,7 +82,7 @@ static void move(struct allocator_free *to, const struct allocator_free *from,
   memmove(to, from, count * sizeof *to);
 }
 
-/* An empty chunk in front of those from `at` on. */
+/* Inserts an empty chunk before index `at`. */
 static struct allocator_chunk *add_chunk(struct allocator *a, bool large,
                                          size_t at) {
   struct allocator_chunk *chunk = a->empty;
@@ -103,7 +106,7 @@ static void put_free(struct allocator *a, uint32_t block) {
   else if (to.chunk == a->free[b->large].count)
     add_chunk(a, b->large, 0)->count = 0;
   struct allocator_chunk *chunk = a->free[b->large].at[to.chunk];
-  if (chunk->count == CHUNK) { /* its upper half becomes one of its own */
+  if (chunk->count == CHUNK) { /* its upper half becomes a chunk */
     struct allocator_chunk *upper = add_chunk(a, b->large, to.chunk + 1);
     chunk->count = upper->count = CHUNK / 2;
     move(upper->at, chunk->at + CHUNK / 2, CHUNK / 2);
@@ -128,7 +131,7 @@ static void take_free(struct allocator *a, bool large, struct place place) {
   memmove(chunks, chunks + 1, left * sizeof(struct allocator_chunk *));
 }
 
-/* Puts `block` at a place. The order mostly remains right without a move. */
+/* Puts `block` at a place. Mostly the order holds without a move. */
 static void change_free(struct allocator *a, struct place place,
                         uint32_t block) {
   const struct allocator_block *b = &a->blocks.at[block];
@@ -154,7 +157,7 @@ static uint32_t new_block(struct allocator *a, struct allocator_block block) {
   return at;
 }
 
-/* A segment of its own, above all others. */
+/* Adds a segment above all others. */
 static uint32_t new_segment(struct allocator *a, bool large, int64_t bytes) {
   int64_t size = !large          ? SMALL_SEGMENT
                  : bytes < LARGE ? LARGE_SEGMENT
@@ -166,7 +169,7 @@ static uint32_t new_segment(struct allocator *a, bool large, int64_t bytes) {
   return new_block(a, block);
 }
 
-/* Splits a block as PyTorch does: the rest as a block, or 0 if it is small. */
+/* Splits a block as PyTorch does; returns the rest, or 0 if it is too small. */
 static uint32_t split(struct allocator *a, uint32_t block, int64_t bytes) {
   struct allocator_block *b = &a->blocks.at[block];
   int64_t rest = b->bytes - bytes;
@@ -206,7 +209,7 @@ uint32_t allocator_take(struct allocator *a, int64_t bytes) {
   return block;
 }
 
-/* Joins what follows a block to it. */
+/* Joins a block with the one after it. */
 static void join(struct allocator *a, uint32_t block) {
   struct allocator_block *b = &a->blocks.at[block];
   const struct allocator_block *after = &a->blocks.at[b->after];

@@ -1,4 +1,4 @@
-/* Backward: gradients are made, summed and given on. */
+/* Backward: makes gradients, sums them and passes them on. */
 #include "base/check.h"
 #include "memory/step/leap.h"
 
@@ -17,7 +17,7 @@ static void release_buffer(struct run *run, size_t buffer) {
   run_change(run, PART_TEMPORARY, -at->bytes);
 }
 
-/* The same of a matrix that is its second input. */
+/* Sums the gradients per sample of a matrix that is the second input. */
 static void sum_input(struct run *run, const struct tape_op *op, size_t *made) {
   size_t in = run_input_of(run, op, 1);
   size_t sum = run_new_buffer(run, op->node, run_value_bytes(run, in));
@@ -26,15 +26,15 @@ static void sum_input(struct run *run, const struct tape_op *op, size_t *made) {
   *made = sum;
 }
 
-/* A gradient that nothing else uses, and that is not a part of a larger one. */
+/* True if a gradient has no other user and is not part of a larger one. */
 static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
   const struct buffer *at = &run->buffers.at[buffer - 1];
   return run->tape->profile->sums_in_place && at->users == 1 &&
          at->bytes == bytes;
 }
 
-/* A tensor that several read gets the sum of their gradients; returns whether
- * `buffer` was added to what was there, and may go. */
+/* Gives a tensor its gradient, or the sum with an earlier one. Returns true if
+ * `buffer` was added to the earlier one and may be freed. */
 static bool deliver(struct run *run, const struct tape_op *op, size_t value,
                     size_t buffer, enum row_order rows) {
   const struct tape_value *to = run_value_at(run, value);
@@ -66,14 +66,16 @@ static bool deliver(struct run *run, const struct tape_op *op, size_t value,
   return true;
 }
 
-/* One number spread, as of a sum, lies in no order: then the output's rules. */
+/* An expanded number, as of a sum, has no row order: the output's rules
+ * hold. */
 static bool is_number(struct run *run, size_t given) {
   struct extent one = extent_fixed(1, WIDTH_F32);
   return run->buffers.at[given - 1].bytes <= run_bytes_of(run, &one);
 }
 
-/* An input that is smaller than the output was spread over it. What is there
-   once for all samples, but no parameter, has an axis of 1 for them. */
+/* True if an input gets the output's gradient itself. An input smaller than the
+ * output was broadcast. A tensor for all samples that is no parameter has an
+ * axis of 1 for them. */
 static bool shares_gradient(const struct run *run, const struct tape_op *op,
                             size_t in, bool number) {
   const struct extent *of = tape_extent(run->tape, in);
@@ -87,7 +89,7 @@ static bool shares_gradient(const struct run *run, const struct tape_op *op,
           (of->count == out->count && (of->fixed == out->fixed || one)));
 }
 
-/* The gradient of its output, or of one of its outputs; 0 without any. */
+/* The gradient of its output, or of one of its outputs; 0: none. */
 static size_t given_gradient(const struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->facts->out_count; i++)
     if (*run_gradient_of(run, op->first_out + (size_t)i))
@@ -161,8 +163,8 @@ int64_t run_sum(struct run *run, int64_t a, int64_t b) {
   return 0;
 }
 
-/* The gradient of an input that was spread; of a parameter, which has no axis
- * of samples, also over one. */
+/* True if an input was broadcast; a parameter, which has no sample axis, is
+ * summed over a batch of one as well. */
 static bool is_summed(struct run *run, const struct tape_op *op, int i,
                       size_t made) {
   bool param = run_value_at(run, run_input_of(run, op, i))->param;
@@ -172,8 +174,8 @@ static bool is_summed(struct run *run, const struct tape_op *op, int i,
 }
 
 /*
- * Of an input that is smaller than the output first a gradient as large as
- * that, which is then summed up; returns how much larger these are.
+ * An input smaller than the output first gets a gradient as large as the
+ * output, which is then summed. Returns how many bytes more these have.
  */
 static int64_t before_sums(struct run *run, const struct tape_op *op,
                            const size_t *made, int64_t *large) {
@@ -191,23 +193,23 @@ static int64_t before_sums(struct run *run, const struct tape_op *op,
   return more;
 }
 
-/* Bytes that a buffer has beyond those of a value, but for room behind it. */
+/* Bytes of a buffer beyond those of a value and the room behind it. */
 static int64_t more_than(struct run *run, size_t buffer, size_t value) {
   const struct buffer *at = &run->buffers.at[buffer - 1];
   return at->bytes - at->room - run_value_bytes(run, value);
 }
 
-/* That, or one of fewer values, spread over some axes. */
+/* True if the gradient has fewer values, expanded over some axes. */
 static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
   const struct tape_value *out = run_value_at(run, op->first_out);
   return run->buffers.at[given - 1].bytes < run_extent_bytes(run, out->extent);
 }
 
 /*
- * What is written over a view, beside its gradient: that of the whole tensor,
- * a copy of it, and of this the part that is seen (AsStridedBackward, then
- * CopySlices of torch/csrc/autograd/functions/tensor.cpp). What was given is
- * free by then, unless others use it.
+ * For a write over a view, bytes beside its gradient: the gradient of the whole
+ * tensor, a copy of it, and the viewed part of the copy (AsStridedBackward,
+ * then CopySlices of torch/csrc/autograd/functions/tensor.cpp). The given
+ * gradient is free by then, unless others use it.
  */
 static int64_t view_bytes(struct run *run, const struct tape_op *op) {
   if (!op->facts->on_view)
@@ -220,7 +222,7 @@ static int64_t view_bytes(struct run *run, const struct tape_op *op) {
   return max_i64(all - (given->users > 1 ? 0 : given->bytes), whole);
 }
 
-/* What is copied of the gradient for a kernel that wants it in one piece. */
+/* Bytes of the copy for a kernel that needs a contiguous gradient. */
 static int64_t packed_bytes(struct run *run, const struct tape_op *op) {
   enum tape_packing packs = op->facts->packs_gradient;
   if (packs == PACKS_NOTHING)
@@ -239,8 +241,8 @@ static int64_t packed_bytes(struct run *run, const struct tape_op *op) {
 }
 
 /*
- * Bytes beside the gradients of its inputs while these are computed: parts of
- * a split that have no gradient get one of zeros.
+ * Bytes in use while the gradients of the inputs are computed. Outputs of a
+ * split that have no gradient get zeros.
  */
 static int64_t work_of(struct run *run, const struct tape_op *op) {
   int64_t work =
@@ -259,7 +261,7 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   return run_sum(run, work, more);
 }
 
-/* What is there only while the gradients are computed. */
+/* Samples the bytes that exist only while gradients are computed. */
 static void look_at_work(struct run *run, const struct tape_op *op,
                          const size_t *made) {
   int64_t large, work = work_of(run, op);
@@ -273,7 +275,7 @@ static void look_at_work(struct run *run, const struct tape_op *op,
   run_change(run, PART_TEMPORARY, -large);
 }
 
-/* In another order than its axes: those of a sample are a matrix still. */
+/* Not in the order of its axes; the rows of one sample are still a matrix. */
 static enum row_order rows_if(bool turned) {
   return turned ? ROWS_OF_ONE : ROWS_TOGETHER;
 }
@@ -282,8 +284,8 @@ static bool lies_apart(const struct run *run, enum row_order rows) {
   return rows >= ROWS_APART || (rows && run->s->batch > 1);
 }
 
-/* A product copies rows that are no matrix, a norm of each map by itself the
- * maps that lie in larger ones, a view places of which some are spread. */
+/* A product copies rows that are no matrix, a norm of each map copies maps
+ * within larger ones, and a view copies expanded values. */
 static bool is_copied(struct run *run, const struct tape_op *op, size_t held,
                       enum row_order rows) {
   switch (op->facts->packs_gradient) {
@@ -299,19 +301,20 @@ static bool is_copied(struct run *run, const struct tape_op *op, size_t held,
 }
 
 /*
- * How the rows lie of the gradient that it is given: a product of them copies
- * it where they are no matrix.
+ * The row order of the given gradient; a product copies it where its rows are
+ * no matrix.
  */
 static enum row_order put_together(struct run *run, const struct tape_op *op) {
   size_t *held = run_gradient_of(run, op->first_out);
   enum row_order *rows = run_turned(run, op->first_out);
   if (!*held)
     return ROWS_TOGETHER;
-  if (is_number(run, *held)) { /* spread: as what is kept, or as the axes */
+  if (is_number(run, *held)) { /* expanded: ordered as what is kept, or as the
+                                * axes */
     uint32_t lies = run_value_at(run, op->first_out)->strides;
     bool kept = op->facts->saved_count || op->facts->kept[2].count;
     if (op->facts->elementwise && op->facts->matrix_last)
-      kept = false; /* times factors: that of its input does not read it */
+      kept = false; /* times factors: the input's gradient does not read it */
     return rows_if(kept ? layout_turned(run->tape, lies)
                         : layout_of_axes(run->tape, lies));
   }
@@ -329,14 +332,14 @@ static enum row_order put_together(struct run *run, const struct tape_op *op) {
   return *rows = ROWS_TOGETHER;
 }
 
-/* A copy of several samples, a view of one. */
+/* True for a copy of several samples that is a view of one. */
 static bool is_view_of_one(const struct run *run, const struct tape_op *op) {
   size_t storage = run_value_at(run, op->first_out)->storage;
   return run->s->batch == 1 && op->facts->result == RESULT_NEW &&
          run->tape->storages.at[storage].view_of;
 }
 
-/* A map that is seen as something else, in the order of its axes. */
+/* True for a view of a map that is in the order of its axes. */
 static bool is_seen_otherwise(const struct run *run, const struct tape_op *op) {
   uint32_t lies = run_value_at(run, op->first_out)->strides;
   return op->facts->result == RESULT_VIEW && op->facts->out_count == 1 &&
@@ -344,8 +347,8 @@ static bool is_seen_otherwise(const struct run *run, const struct tape_op *op) {
 }
 
 /*
- * What is made of it value by value lies as it does; of a map, as maps do, and
- * zeros around a part of one.
+ * A result computed value by value is ordered as its operand; one of a map as
+ * maps are, as are zeros around a part of a map.
  */
 static enum row_order stays_turned(const struct run *run,
                                    const struct tape_op *op, size_t in,
@@ -359,11 +362,11 @@ static enum row_order stays_turned(const struct run *run,
     return rows_if(lies >= LAYOUT_KNOWN ||
                    (facts->map == MAP_FIRST &&
                     (lies == LAYOUT_ROWS || lies == LAYOUT_LAST)));
-  if (facts->gradient_rows && rows) /* turned back, as its value lies */
+  if (facts->gradient_rows && rows) /* transposed back, as its value is */
     return rows_if(layout_of_axes(run->tape, lies));
   if (facts->gradient_rows)
     return facts->gradient_rows;
-  if (!rows && is_view_of_one(run, op)) /* the product gives it as it got it */
+  if (!rows && is_view_of_one(run, op)) /* the product passes it on as it was */
     return rows_if(layout_of_axes(run->tape, lies) || run_lies_turned(run, in));
   if (!rows && is_seen_otherwise(run, op))
     return rows_if(layout_of_axes(run->tape, lies));
@@ -375,7 +378,7 @@ static enum row_order stays_turned(const struct run *run,
   return rows_if(layout_of_axes(run->tape, lies) && !by_rows);
 }
 
-/* How the rows lie of the gradient that was `made` for an input. */
+/* The row order of the gradient `made` for an input. */
 static enum row_order made_rows(struct run *run, const struct tape_op *op,
                                 size_t in, size_t made, enum row_order rows) {
   bool cut = rows == ROWS_CUT || (!rows && lies_apart(run, op->facts->parts));
@@ -396,10 +399,11 @@ static size_t *made_room(struct run *run, size_t inputs) {
 }
 
 /*
- * What was made for the inputs goes on. What is added to other gradients is
- * there until all of it has gone on (InputBuffer::accumulate of
- * torch/csrc/autograd/input_buffer.cpp moves nothing): so many of them are
- * left, first in `made`. Products have views around them, which go on alone.
+ * Passes on what was made for the inputs. Gradients that are added to others
+ * stay until all have been passed on (InputBuffer::accumulate of
+ * torch/csrc/autograd/input_buffer.cpp moves nothing); returns their number,
+ * with them first in `made`. Products have views around them, which pass on
+ * alone.
  */
 static int give_on(struct run *run, const struct tape_op *op, size_t *made,
                    enum row_order rows) {
@@ -432,7 +436,7 @@ static void backward(struct run *run, const struct tape_op *op) {
   input_gradients(run, op, given, made);
   int64_t samples = run_sample_gradients(run, op);
   run_param_gradients(run, op, again);
-  if (op->facts->by_sample) /* the bias has been added after it */
+  if (op->facts->by_sample) /* the bias is added after it */
     run_sum_param_gradients(run, op, again);
   run_change(run, PART_TEMPORARY, samples);
   look_at_work(run, op, made);

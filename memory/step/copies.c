@@ -1,18 +1,19 @@
 /*
- * Iterations of a net on its tape. An iteration reads only values of the one
- * before, in storages of at most one before that, and what is in front of all
- * iterations. So once three iterations have recorded the same, moved on, the
- * answers that layers get from the tape stay the same: the iterations that
- * follow are copied, or left out if a run multiplies them (leap.h). The first
+ * Copies of iterations on the tape. An iteration reads only values of the one
+ * before, in storages that go back at most one more, and values in front of all
+ * iterations. So once three iterations have recorded the same at a fixed
+ * distance, layers get the same answers from the tape in all that follow: these
+ * are copied, or left out if a run multiplies them (leap.h). The first
  * iteration may differ, and so may the last, whose results others read.
  */
 #include "memory/step/copies.h"
 #include "memory/step/splice.h"
 
 enum {
-  SEEN = 4, /* iterations, before others are copied: the first, and three */
-  BACK = 3, /* iterations at the end that are recorded if others are left out */
-  LEAPS_FROM = SEEN + BACK + 1, /* iterations */
+  SEEN = 4, /* iterations recorded before others are copied: the first, and
+             * three */
+  BACK = 3, /* iterations recorded at the end if others are left out */
+  LEAPS_FROM = SEEN + BACK + 1, /* minimum number of iterations */
 };
 
 struct copier {
@@ -20,21 +21,21 @@ struct copier {
   const struct model *model;
   const struct trace_options *options;
   bool leaps;
-  size_t next;                    /* of the stretches of the net */
-  size_t seen;                    /* of these */
-  size_t range;                   /* of the checkpointed: the next one */
+  size_t next;                    /* index of the next stretch of the net */
+  size_t seen;                    /* iterations of it that have been recorded */
+  size_t range;                   /* index of the next checkpointed range */
   struct tape_marks at[SEEN + 1]; /* in front of the first ones */
 };
 
-/* An iteration, and the one after it. */
+/* An iteration and the one after it. */
 struct copy_pair {
   const struct tape *tape;
   size_t before;       /* storages in front of all iterations */
   struct tape_marks a; /* in front of the iteration */
-  struct splice next;  /* the one after it, which others repeat */
+  struct splice next;  /* the next iteration, which others repeat */
 };
 
-/* Iterations read something in front of them all. */
+/* True if iterations read something in front of them all. */
 static bool reads_far(const struct model *model,
                       const struct node_turns *turns) {
   int64_t begin = turns->first + turns->length;
@@ -51,7 +52,7 @@ bool copies_may_leap(const struct model *model,
                      const struct trace_options *options) {
   bool worth = false;
   if (!options->leaps || options->range_count ||
-      model->stops) /* what is kept there goes before backward */
+      model->stops) /* what is kept there is freed before backward */
     return false;
   for (size_t i = 0; i < model->turns.count; i++) {
     const struct node_turns *turns = &model->turns.at[i];
@@ -79,12 +80,12 @@ struct copier *copies_open(struct trace *trace, const struct model *model,
 
 /* Comparison of iterations */
 
-/* `y` is to an iteration what `x` is to the one before it. */
+/* True if `y` is to an iteration what `x` is to the one before it. */
 static bool follows(const struct splice_move *move, size_t x, size_t y) {
   return y == (x >= move->stays ? x + move->by : x);
 }
 
-/* The numbers are from 1; 0 is no reference. */
+/* References are from 1; 0: none. */
 static bool follows_if(const struct splice_move *move, size_t x, size_t y) {
   return x && y ? follows(move, x - 1, y - 1) : x == y;
 }
@@ -132,7 +133,7 @@ static bool same_ops(const struct copy_pair *p) {
   return true;
 }
 
-/* Items [from, to) of an array, and those after them. */
+/* Items [from, to) of an array against those after them. */
 static bool same_places(const uint32_t *at, size_t from, size_t to,
                         const struct splice_move *move) {
   for (size_t i = from; i < to; i++)
@@ -153,12 +154,12 @@ static bool are_alike(const struct copy_pair *p, const struct tape_marks *end) {
          same_places(tape->params.at, a->params, b->params, &s->params);
 }
 
-/* Where the nodes of the copies, from `node` on, have their results. */
+/* Fills in the results of the copied nodes, from `node` on. */
 static void copy_nodes(const struct splice *s, struct trace *trace, size_t node,
                        size_t count) {
   uint32_t *value = trace->value_of, *op = trace->op_end;
   for (size_t i = node; i < node + s->nodes * count; i++) {
-    uint32_t before = value[i - s->nodes]; /* not run: UINT32_MAX */
+    uint32_t before = value[i - s->nodes]; /* UINT32_MAX: it does not run */
     value[i] = before;
     if (before != UINT32_MAX)
       value[i] = splice_moved(&s->values, before, 1);
@@ -166,7 +167,7 @@ static void copy_nodes(const struct splice *s, struct trace *trace, size_t node,
   }
 }
 
-/* The nodes that are left out get the results of the iteration before. */
+/* Gives the nodes that are left out the results of the iteration before. */
 static size_t leave_out(const struct copy_pair *p, struct trace *trace,
                         const struct node_turns *turns) {
   struct tape_marks now = tape_marks(&trace->tape);
@@ -191,9 +192,9 @@ static size_t leave_out(const struct copy_pair *p, struct trace *trace,
   return end;
 }
 
-/* Passing by */
+/* The walk over the nodes */
 
-/* A checkpoint begins or ends among them; both are in order. */
+/* True if a checkpoint begins or ends among them; both are in order. */
 static bool is_cut(struct copier *t, const struct node_turns *turns) {
   const struct trace_options *options = t->options;
   int64_t end = turns->first + turns->length * turns->count;
@@ -204,12 +205,12 @@ static bool is_cut(struct copier *t, const struct node_turns *turns) {
          options->ranges[t->range].first < end;
 }
 
-/* Parameters before a node: those of the iterations are one after the other. */
+/* Parameters before a node: those of the iterations follow one another. */
 static size_t params_before(const struct model *model, size_t node) {
   return model->nodes.at[node].first_param;
 }
 
-/* Copies the others from `node` on, if those that are recorded are alike. */
+/* Copies the others from `node` on if the recorded ones are alike. */
 static size_t pass_last(struct copier *t, const struct node_turns *turns,
                         size_t node) {
   const struct tape_marks *at = t->at;

@@ -1,14 +1,14 @@
 /*
- * Echo: in a large net most layers are like an earlier one. What that one has
- * recorded is spliced into the tape again, with inputs, parameters and results
- * of its own; facts and strides are shared.
+ * Echo: in a large net most layers are like an earlier one. Its recorded
+ * operations are spliced into the tape again with new inputs, parameters and
+ * results; facts and strides are shared.
  */
 #include "memory/step/echo.h"
 #include "memory/step/splice.h"
 
 enum {
-  KEPT = 256, /* a power of two: layers that alternate */
-  WAYS = 4,   /* fragments of like layers with unlike inputs: q, k and v */
+  KEPT = 256, /* a power of two: kinds of layers in use at once */
+  WAYS = 4,   /* fragments per layer, for unlike inputs: q, k and v */
   MOST_INPUTS = SPLICE_SWAPS, /* layers with more are not echoed */
 };
 
@@ -20,9 +20,9 @@ struct seen {
   bool behind_fence;
 };
 
-/* The operations that a node recorded. */
+/* The operations that a node has recorded. */
 struct fragment {
-  struct fragment *next; /* an older one of the same hash */
+  struct fragment *next; /* an older one with this hash */
   bool there;
   int64_t node;
   bool in_place;
@@ -36,13 +36,13 @@ struct fragment {
 struct echo {
   struct tape *tape;
   const struct model *model;
-  struct fragment *open;       /* NULL: what is recorded now cannot be echoed */
-  struct fragment *kept[KEPT]; /* by hash, WAYS at most; NULL: none yet */
+  struct fragment *open;       /* being recorded; NULL: it cannot be echoed */
+  struct fragment *kept[KEPT]; /* by hash, at most WAYS each; NULL: none yet */
 };
 
 struct echo *echo_open(struct tape *tape, const struct model *model) {
   struct echo *echo;
-  if (tape->mixed) /* whether a parameter has been cast is known to the tape */
+  if (tape->mixed) /* results depend on earlier casts of a parameter */
     return NULL;
   echo = ARENA_NEW(tape->arena, struct echo);
   echo->tape = tape;
@@ -84,7 +84,8 @@ static bool same_inputs(const struct tape *tape, const struct fragment *f,
   return true;
 }
 
-/* A value, storage or parameter is the layer's own, or an input's. */
+/* True if the layer or one of its inputs has the value, storage or
+ * parameter. */
 
 static bool has_value(const struct fragment *f, size_t value) {
   bool has = value >= f->first.values;
@@ -101,12 +102,11 @@ static bool has_storage(const struct fragment *f, size_t storage) {
 }
 
 static bool has_param(const struct node *node, size_t param) {
-  size_t index = param - node->first_param; /* wraps: too large */
+  size_t index = param - node->first_param; /* wraps to a large number */
   return index < (size_t)node->param_count;
 }
 
-/* A fragment can be spliced if all that it refers to is found for another
- * layer, too. */
+/* A fragment can be spliced if another layer has all that it refers to. */
 static bool is_closed(const struct tape *tape, const struct fragment *f,
                       const struct node *node) {
   const struct tape_marks *first = &f->first, *end = &f->end;
@@ -132,7 +132,7 @@ static bool is_closed(const struct tape *tape, const struct fragment *f,
   return closed;
 }
 
-/* Where the fragments of a layer are, or will be. */
+/* The list of fragments of a layer. */
 static struct fragment **place_of(struct echo *echo, int64_t node) {
   const struct share *share = echo->tape->share;
   size_t experts = share ? (size_t)share->first + 1 : 0;
@@ -179,7 +179,8 @@ size_t echo_node(struct echo *echo, int64_t index, const size_t *in) {
   return splice_moved(values, (uint32_t)f->out, 1);
 }
 
-/* Room for one more, in front of the others: that of the oldest, if full. */
+/* Returns a fragment at the front of the list: a new one, or the oldest if
+ * full. */
 static struct fragment *make_room(struct echo *echo, int64_t index) {
   struct fragment **first = place_of(echo, index), **at = first;
   for (int i = 1; i < WAYS && *at && (*at)->there; i++)

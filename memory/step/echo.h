@@ -5,9 +5,9 @@
 #include "sema/model/model.h"
 #include "layers/tape/tape.h"
 
-struct echo; /* recent layers, and where on the tape they are */
+struct echo; /* recent layers and their places on the tape */
 
-/* NULL: nothing can be echoed on such a tape. */
+/* NULL if this tape cannot echo. */
 struct echo *echo_open(struct tape *tape, const struct model *model);
 
 /*
@@ -16,7 +16,7 @@ struct echo *echo_open(struct tape *tape, const struct model *model);
  */
 size_t echo_node(struct echo *echo, int64_t index, const size_t *in);
 
-/* Called before and after the layer of a node records. */
+/* Called before and after a node's layer records. */
 void echo_begin(struct echo *echo, int64_t index, const size_t *in);
 void echo_end(struct echo *echo, size_t out);
 

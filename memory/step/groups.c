@@ -1,16 +1,16 @@
-/* Groups: what is kept for backward in fewer bits, while a step is simulated.
- *
- * Sources: ActNN (arXiv 2104.14129, section 4.1) and GACT (arXiv 2206.11357),
- * whose gact/quantizer.py and gact/ops.py say what is written so: tensors of a
- * floating-point type that a gradient passes through, each once, whole groups
- * of 256 values with a scale and the least value of the tensor's type.
+/*
+ * Groups: tensors saved for backward in fewer bits. Sources: ActNN (arXiv
+ * 2104.14129, section 4.1) and GACT (arXiv 2206.11357), whose gact/quantizer.py
+ * and gact/ops.py define what is stored in groups: tensors of a floating-point
+ * type that a gradient passes through, each once, in whole groups of 256 values
+ * with a scale and a minimum in the tensor's type.
  */
 #include "base/check.h"
 #include "memory/step/run.h"
 
 enum { GROUP = 256 };
 
-/* Of an extent that is written so: the bits of a value; 0: it is not. */
+/* Bits of a value of an extent that is written in groups; 0: it is not. */
 static int64_t bits_of(const struct run *run, const struct extent *extent) {
   int64_t bits = extent->width == WIDTH_LOW   ? 16
                  : extent->width == WIDTH_NET ? element_bits(run->s->element)
@@ -41,7 +41,7 @@ int64_t run_packed_bytes(struct run *run, const struct extent *extent) {
   int64_t values =
       extent_bytes(extent, s->batch, s->element, 1, &s->overflow) / width;
   int64_t groups = ceil_div_i64(values, GROUP);
-  int64_t codes = groups * (GROUP * s->saved_bits / 8); /* less than it was */
+  int64_t codes = groups * (GROUP * s->saved_bits / 8); /* less than before */
   if (!mul_i64(groups, width, &numbers) || !in_blocks(block, 1, &codes, &sum) ||
       !in_blocks(block, 2, &numbers, &sum))
     s->overflow = true;
@@ -50,7 +50,8 @@ int64_t run_packed_bytes(struct run *run, const struct extent *extent) {
 
 int64_t run_stored_bytes(struct run *run, const struct tape_op *op) {
   int64_t sum = run_kept_bytes(run, op);
-  for (int i = 0; i < 3 && run->s->saved_bits; i++) { /* no matrices' copies */
+  for (int i = 0; i < 3 && run->s->saved_bits; i++) { /* not kept[3], copies of
+                                                       * matrices */
     const struct extent *kept = &op->facts->kept[i];
     if (kept->count && bits_of(run, kept) &&
         !add_i64(sum, run_packed_bytes(run, kept) - run_bytes_of(run, kept),

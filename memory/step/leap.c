@@ -1,13 +1,13 @@
-/* Leaps: of iterations that are all alike only the first and the last are run.
- */
+/* Leaps: of iterations that are all alike, only the first and the last are
+ * run. */
 #include "memory/step/leap.h"
 
 #include "base/check.h"
 
-/* Bytes that nodes keep */
+/* Saved bytes by node */
 
 int64_t leap_times(const struct trace *trace, int64_t node) {
-  size_t low = 0, high = trace->leaps.count; /* the first one after it */
+  size_t low = 0, high = trace->leaps.count; /* finds the first leap after it */
   while (low < high) {
     size_t middle = low + (high - low) / 2;
     if (trace->leaps.at[middle].node > node)
@@ -35,7 +35,7 @@ void leap_spread(const struct trace *trace, int64_t *by_node) {
 
 /* The gradient of a value. */
 struct held {
-  size_t number; /* of its buffer, from 1; 0: there is none */
+  size_t number; /* of its buffer, from 1; 0: none */
   struct buffer buffer;
   enum row_order turned;
 };
@@ -47,7 +47,7 @@ struct left {
   struct held *held;    /* of its values */
 };
 
-/* At a place where storages and values after it begin with these. */
+/* Reads the state at a place where `storage` and `value` come next. */
 static struct left *look(struct run *run, size_t storage, size_t value,
                          const struct step_leap *leap) {
   struct arena *arena = run->s->arena;
@@ -69,7 +69,7 @@ static struct left *look(struct run *run, size_t storage, size_t value,
 
 static bool same_left(const struct left *a, const struct left *b,
                       const struct step_leap *leap) {
-  size_t newer = 0; /* by so much are the numbers of buffers higher */
+  size_t newer = 0; /* distance of the buffer numbers */
   for (size_t i = 0; i < leap->storages; i++) {
     const struct run_use *x = &a->uses[i], *y = &b->uses[i];
     if (x->left != y->left || x->packed != y->packed || x->saved != y->saved ||
@@ -93,7 +93,7 @@ static bool grow(int64_t *now, int64_t before, int64_t count) {
   return add_product_i64(*now - before, count, now);
 }
 
-/* All the iterations that are left out, each as the last one. */
+/* Adds all iterations that are left out, each equal to the last one. */
 static void jump(struct run *run, const struct moment *before, int64_t count) {
   struct moment *now = &run->now;
   now->number += (now->number - before->number) * (size_t)count;
@@ -103,7 +103,7 @@ static void jump(struct run *run, const struct moment *before, int64_t count) {
     run->s->overflow = true;
 }
 
-/* An iteration before the current leap, or backward after it. */
+/* Sets the operation one iteration before the leap, or after it in backward. */
 static void approach(struct run *run) {
   const struct step_leap *leap = &run->s->trace->leaps.at[run->leap];
   run->leap_at = run->now.phase == PHASE_BACKWARD ? leap->op + leap->ops

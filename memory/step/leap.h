@@ -1,24 +1,24 @@
 /*
- * Leaps: of iterations of a net that are all alike only the first and the last
- * are traced and run. What those between take follows from these.
+ * Leaps: of iterations that are all alike, only the first and the last are
+ * traced and run. Their figures give those of the iterations between.
  */
 #ifndef NETC_MEMORY_STEP_LEAP_H
 #define NETC_MEMORY_STEP_LEAP_H
 
 #include "memory/step/run.h"
 
-/* The number of nodes that keep what this one keeps: those left out count. */
+/* The number of nodes that keep what this one keeps, with those left out. */
 int64_t leap_times(const struct trace *trace, int64_t node);
 
-/* Gives each node that is left out the bytes that its like keeps. */
+/* Gives each node that is left out the saved bytes of the node it equals. */
 void leap_spread(const struct trace *trace, int64_t *by_node);
 
-/* While it is run: */
+/* During a run: */
 
-/* To be called where the run is at operation `leap_at`, before it passes. */
+/* Called when the run reaches operation `leap_at`, before it continues. */
 void leap_pass(struct run *run);
 
-/* The first of these places, forward; the same backward. */
+/* Sets `leap_at` for the first leap of the current phase. */
 void leap_begin(struct run *run);
 
 #endif

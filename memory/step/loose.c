@@ -1,14 +1,15 @@
 /*
- * Autograd's graph of what is detached: its nodes, and what these keep, go with
- * the last tensor that refers to them, which is before backward.
+ * Loose: autograd's graph of what is detached. Its nodes, and what they keep,
+ * are freed with the last tensor that refers to them, before backward.
  */
 #include "memory/step/loose.h"
 
-/* While the tape is walked from its end. */
+/* State of a walk over the tape from its end. */
 struct loose_walk {
   const struct tape *tape;
-  bool *led;      /* by value: a gradient comes to it */
-  uint32_t *last; /* after so many operations nobody refers to it */
+  bool *led;      /* by value: a gradient reaches it */
+  uint32_t *last; /* by value: nothing refers to it after this many
+                   * operations */
 };
 
 static void refer(struct loose_walk *walk, size_t value, uint32_t until) {
@@ -17,8 +18,9 @@ static void refer(struct loose_walk *walk, size_t value, uint32_t until) {
 }
 
 /*
- * Until when the node of an operation is there; 0: it gets a gradient, or is
- * none. A weight that its module has computed stays, and its node with it.
+ * The operation count until which the node of an operation exists; 0: a
+ * gradient reaches it, or it has no node. A weight that its module has computed
+ * stays, and its node with it.
  */
 static uint32_t until_of(const struct loose_walk *walk, size_t index) {
   const struct tape *tape = walk->tape;
@@ -66,7 +68,7 @@ void loose_find(struct trace *trace) {
   }
 }
 
-/* The same in the part of the tape that runs, or runs again. */
+/* That count, within the part of the tape that runs or is recomputed. */
 static size_t end_of(const struct run *run, size_t index) {
   size_t end = run->repeated ? run->repeated->end : run->s->end;
   size_t until = run->until[index];

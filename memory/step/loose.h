@@ -1,22 +1,23 @@
-/* What no gradient reaches, as it only leads to a `detach`. */
+/* Loose: operations that no gradient reaches, as they only lead to a
+ * `detach`. */
 #ifndef NETC_MEMORY_STEP_LOOSE_H
 #define NETC_MEMORY_STEP_LOOSE_H
 
 #include "memory/step/run.h"
 
-/* Finds it on the tape of a training step: trace->until. */
+/* Fills trace->until on the tape of a training step. */
 void loose_find(struct trace *trace);
 
-/* Whether no gradient will reach an operation that has one, of a run that has
+/* True if no gradient reaches an operation that requires one. The run must have
  * `until`. */
 static inline bool loose_is(const struct run *run, const struct tape_op *op) {
   return run->until[op - run->tape->ops.at] != 0;
 }
 
-/* It has run, and keeps `kept` bytes besides tensors for a while. */
+/* Called after the operation has run; it keeps `kept` bytes besides tensors. */
 void loose_begin(struct run *run, const struct tape_op *op, int64_t kept);
 
-/* Lets go what has been kept until after operation `op`. */
+/* Frees what is kept no longer than operation `op`. */
 void loose_let_go(struct run *run, const struct tape_op *op);
 
 static inline void loose_end(struct run *run, const struct tape_op *op) {

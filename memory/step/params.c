@@ -25,8 +25,8 @@ void run_add_param_gradient(struct run *run, size_t param) {
 }
 
 /*
- * A parameter that has a gradient gets the sum of both: a third tensor, unless
- * it is added to the first.
+ * Sums a second gradient of a parameter: a third tensor, unless it is added to
+ * the first in place.
  */
 void run_add_to_param(struct run *run, const struct tape_op *op, size_t param) {
   bool in_place = run->tape->profile->sums_in_place || run->s->gradients_before;
@@ -36,7 +36,7 @@ void run_add_to_param(struct run *run, const struct tape_op *op, size_t param) {
   run_change(run, PART_TEMPORARY, -sum);
 }
 
-/* Its matrix has a gradient for each sample: `bytes` of them. */
+/* A matrix with a gradient for each sample: bytes of all of them. */
 int64_t run_sample_gradients(struct run *run, const struct tape_op *op) {
   if (!op->facts->by_sample)
     return 0;
@@ -45,8 +45,8 @@ int64_t run_sample_gradients(struct run *run, const struct tape_op *op) {
   return run_bytes_of(run, &extent);
 }
 
-/* They are summed, before the gradients of its inputs go on: the matrix was
- * the last to be spread over the samples. */
+/* Summed before the gradients of its inputs go on, since the matrix was the
+ * last to be broadcast over the samples. */
 void run_sum_samples(struct run *run, const struct tape_op *op, int64_t each) {
   size_t param = param_of(run, op, 0);
   run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
@@ -54,7 +54,7 @@ void run_sum_samples(struct run *run, const struct tape_op *op, int64_t each) {
   run_change(run, PART_TEMPORARY, -each);
 }
 
-/* The sum lies transposed, so that it is copied. */
+/* The sum is transposed, so it is copied. */
 void run_turn_sum(struct run *run, const struct tape_op *op) {
   size_t param = param_of(run, op, 0);
   int64_t bytes = param_bytes(run, param, run->s->element);
@@ -66,14 +66,14 @@ void run_turn_sum(struct run *run, const struct tape_op *op) {
 }
 
 /*
- * Gradients of its parameters, beside those of others that share them; marks
- * these in `again`.
+ * Makes gradients of its parameters, beside those from other operations that
+ * share them; marks these in `again`.
  */
 void run_param_gradients(struct run *run, const struct tape_op *op,
                          bool *again) {
   for (int i = op->facts->by_sample; i < op->facts->param_count; i++) {
     size_t param = param_of(run, op, i);
-    /* It is made in the net's type, and added to what is there. */
+    /* It is made in the net's type, then added to the earlier one. */
     again[i] =
         !op->facts->ahead && (run->has_gradient[param] || run->s->summed);
     if (again[i])
@@ -82,14 +82,14 @@ void run_param_gradients(struct run *run, const struct tape_op *op,
   }
 }
 
-/* What has been added to the gradient of one of its parameters. */
+/* Frees a gradient that has been added to its parameter's. */
 static void drop_added(struct run *run, const struct tape_op *op, int i) {
   int64_t bytes = param_bytes(run, param_of(run, op, i), run->s->element);
   run_change(run, PART_TEMPORARY, -bytes);
 }
 
-/* A product's matrix, whose gradient is transposed, comes last, by itself; of
- * others that are added each is there until all are: give_on(). */
+/* A product's matrix, whose gradient is transposed, comes last and alone. Other
+ * gradients that are added stay until all have been: give_on(). */
 void run_sum_param_gradients(struct run *run, const struct tape_op *op,
                              const bool *again) {
   int count = op->facts->param_count - op->facts->by_sample, added = 0;
@@ -119,9 +119,9 @@ int64_t run_frozen_bytes(struct run *run, const struct tape_op *op) {
 }
 
 /*
- * The gradient of a bias that is added after the product, and whose gradient
- * thus comes before it: one kernel does both where rows are a matrix anyway
- * (ATen/native/Linear.cpp).
+ * Bytes of the gradient of a bias that is added after the product, so its
+ * gradient comes before the product's. If rows are a matrix anyway, one kernel
+ * does both (ATen/native/Linear.cpp).
  */
 int64_t run_bias_bytes(struct run *run, const struct tape_op *op) {
   bool together = run_value_at(run, op->first_out)->view;
@@ -135,7 +135,7 @@ static void step_param(struct run *run, const struct tape_op *op,
                        size_t param) {
   if (!run->has_gradient[param] ||
       run->first_use[param] != (size_t)(op - run->tape->ops.at))
-    return; /* another layer has a part of its gradient */
+    return; /* another layer still adds to its gradient */
   int64_t bytes = param_bytes(run, param, run->s->element);
   int64_t work = optimizer_alone(run->s->stepped, bytes);
   run_change(run, PART_TEMPORARY, work);
@@ -146,7 +146,7 @@ static void step_param(struct run *run, const struct tape_op *op,
 }
 
 /*
- * A hook steps what has its whole gradient, which is then freed:
+ * A hook steps each parameter whose gradient is complete and frees it:
  * register_post_accumulate_grad_hook() (torchtune's optimizer_in_bwd).
  */
 void run_step_params(struct run *run, const struct tape_op *op) {

@@ -1,24 +1,24 @@
-/* Reserve: what the allocator holds for a step, segments and all. */
+/* Reserve: bytes that the allocator reserves for a step, in whole segments. */
 #include "memory/step/reserve.h"
 
 #include "base/check.h"
 #include "base/hash.h"
 
-/* What is no tensor of the passes. */
+/* Kinds of requests that are not tensors of the passes. */
 enum kind { LASTING, GRADIENT, GATHERED, WORK, KINDS };
 
-/* A request that is made, with the room for its block; a free has the same. */
+/* A request and the slot of its block; a free has the same slot. */
 struct placed_request {
-  int64_t bytes; /* below 0: it is given back */
-  uint32_t slot; /* of `blocks`; 0: a gradient of a parameter */
+  int64_t bytes; /* below 0: a free */
+  uint32_t slot; /* index in `blocks`; 0: a gradient of a parameter */
 };
 
 struct requests {
   struct arena *arena;
   struct allocator allocator;
   VEC(struct placed_request) passes; /* of forward and backward */
-  VEC(uint32_t) blocks;              /* by slot; the first is none */
-  VEC(uint32_t) left;                /* slots of what passes do not give back */
+  VEC(uint32_t) blocks;              /* by slot; slot 0 is none */
+  VEC(uint32_t) left;                /* slots that the passes do not free */
   VEC(uint32_t) of_kind[KINDS];      /* blocks */
 };
 
@@ -34,9 +34,9 @@ static void give_kind(struct requests *r, enum kind kind) {
                    r->of_kind[kind].at[--r->of_kind[kind].count]);
 }
 
-/* Pairs: what is given back, with what was asked for */
+/* Pairs: each free with its request */
 
-/* Slots that are in use under a name: the latest. */
+/* The stack of slots that are in use under a name. */
 struct open_slots {
   uint64_t name; /* 0: free */
   uint32_t top;
@@ -44,13 +44,13 @@ struct open_slots {
 
 struct pairs {
   struct arena *arena;
-  struct open_slots *names; /* in a power of two of places */
+  struct open_slots *names; /* hash table; `room` is a power of two */
   size_t count, room;
-  VEC(uint32_t) below; /* by slot: the one before of the same name, or 0 */
-  uint32_t unused;     /* slots, by `below` */
+  VEC(uint32_t) below; /* by slot: the slot before it under that name, or 0 */
+  uint32_t unused;     /* stack of unused slots, linked by `below` */
 };
 
-/* Those of a key, or of a size. */
+/* Requests are named by key or, without one, by size. */
 static uint64_t name_of(const struct step_request *of) {
   return of->key ? (uint64_t)of->key * 2 + 1
                  : (uint64_t)(of->bytes < 0 ? -of->bytes : of->bytes) * 2;
@@ -99,9 +99,8 @@ static uint32_t old_slot(struct pairs *p, struct open_slots *named) {
 }
 
 /*
- * Finds for each request of the passes its slot. Gradients of parameters stay,
- * unless they are counted `apart`. False if what is given back had not been
- * asked for.
+ * Finds the slot of each request of the passes. Gradients of parameters stay,
+ * unless they are counted `apart`. False if a free matches no request.
  */
 static bool pair(struct requests *r, const struct simulation *s, bool apart) {
   struct pairs p = {.arena = r->arena};
@@ -130,8 +129,8 @@ static bool pair(struct requests *r, const struct simulation *s, bool apart) {
 
 /* Steps */
 
-/* Makes the requests of both passes, then frees tensors that they still hold.
- */
+/* Makes the requests of both passes, then frees tensors that they still
+ * hold. */
 static void run_passes(struct requests *r) {
   for (size_t i = 0; i < r->passes.count; i++) {
     const struct placed_request *asked = &r->passes.at[i];
@@ -146,7 +145,7 @@ static void run_passes(struct requests *r) {
     allocator_give(&r->allocator, r->blocks.at[r->left.at[i]]);
 }
 
-/* Tensors of the sizes of parameters that are `bytes` together. */
+/* Requests `bytes` in tensors with the proportions of the parameters. */
 static void spread(struct requests *r, const struct model *model,
                    enum kind kind, int64_t bytes) {
   int64_t all = 0, left = bytes;
@@ -160,10 +159,10 @@ static void spread(struct requests *r, const struct model *model,
     ask(r, kind, own);
     left -= own;
   }
-  ask(r, kind, left); /* what is rounded away */
+  ask(r, kind, left); /* the rest of the rounding */
 }
 
-/* The state has so many tensors of 32 bits by parameter, or one. */
+/* The state has 1 to 8 tensors per parameter, by its bytes in 32 bits. */
 static void make_state(struct requests *r, const struct model *model,
                        int64_t bytes) {
   int64_t each = 0, count = 1;
@@ -173,8 +172,8 @@ static void make_state(struct requests *r, const struct model *model,
     spread(r, model, LASTING, bytes / count);
 }
 
-/* What was stepped is gathered: a device's own, pieces of all, and these in a
-   row. */
+/* Stepped parameters are gathered: a device's own, pieces of all, and these in
+ * a row. */
 static void gather_flat(struct requests *r, const struct reserve_of *of) {
   ask(r, WORK, of->flat_part);
   for (int64_t left = of->flat; left > 0; left -= of->flat_part)
@@ -183,11 +182,11 @@ static void gather_flat(struct requests *r, const struct reserve_of *of) {
   give_kind(r, WORK);
 }
 
-/* Passes and a step; what they leave in the cache is there in the next. */
+/* Plays the passes and a step; the next step finds the cache they leave. */
 static void play(struct requests *r, const struct model *model,
                  const struct reserve_of *of, bool first) {
   give_kind(r, GRADIENT);
-  ask(r, GATHERED, of->gathered / 2); /* a unit, and the next one */
+  ask(r, GATHERED, of->gathered / 2); /* one unit and the next */
   ask(r, GATHERED, of->gathered - of->gathered / 2);
   run_passes(r);
   give_kind(r, GATHERED);

@@ -4,31 +4,31 @@
 
 #include "memory/step/simulate.h"
 
-/* Bytes of a gradient that is not a parameter's; several may use it. */
+/* A gradient that is not a parameter's; several values may share it. */
 struct buffer {
   int64_t bytes;
-  int64_t room; /* of these, behind all samples */
+  int64_t room; /* bytes of these that are unused, behind all samples */
   int64_t users;
   int64_t node;
 };
 
 /* How a pass over operations uses a storage. */
 struct run_use {
-  int64_t left;   /* reads, saves and outputs to come */
-  int64_t packed; /* saves to come, if it is kept in groups */
-  bool saved;     /* it is kept for backward */
-  bool packs;     /* in groups of fewer bits */
-  bool stored;    /* these are allocated */
-  bool there;     /* it is allocated */
+  int64_t left;   /* reads, saves and outputs still to come */
+  int64_t packed; /* saves still to come, if kept in groups */
+  bool saved;     /* kept for backward */
+  bool packs;     /* kept in groups of fewer bits */
+  bool stored;    /* the groups are allocated */
+  bool there;     /* the tensor is allocated */
 };
 
-/* Bytes of an extent, which many tensors have. */
+/* A cached size: many tensors have the same extent. */
 struct run_sized {
   struct extent extent;
   int64_t bytes;
 };
 
-/* An operation that no gradient will reach, and what it keeps for a while. */
+/* An operation that no gradient reaches, and what it keeps for a while. */
 struct run_loose {
   size_t op;
   int64_t kept; /* bytes besides tensors */
@@ -36,7 +36,7 @@ struct run_loose {
 
 enum { SIZED = 64 }; /* a power of two */
 
-/* What a change is of: `index * CHANGES + this`. */
+/* The kind of a change; its key is `index * CHANGES + kind`. */
 enum change_of {
   CHANGE_ONCE,
   CHANGE_AGAIN,
@@ -45,17 +45,18 @@ enum change_of {
   CHANGES
 };
 
-/* A value's gradient: which buffer, from 1, and how it is used. */
+/* A value's gradient: its buffer, from 1, and how it is used. */
 struct held_gradient {
   size_t buffer;
   enum row_order turned;
   int64_t bytes, users;
 };
 
-/* Iterations that are not all run, and what was in front of the current one. */
+/* Iterations that do not all run, and the state before the current one. */
 struct run_skip {
-  struct tape_turns turns;    /* as many as there are in the part that runs */
-  size_t turn;                /* backward: the current one, or run */
+  struct tape_turns turns;    /* clipped to the part that runs */
+  size_t turn;                /* backward: the current iteration, or the one
+                               * just run */
   struct held_gradient *held; /* by value of an iteration */
   struct moment now, peak;
   size_t peak_changes, changes, requests, buffers;
@@ -65,37 +66,42 @@ struct run_skip {
 struct run {
   struct simulation *s;
   const struct tape *tape;
-  /* A part of the tape sees only some storages and values. */
+  /* A run of a part of the tape uses only these storages and values. */
   size_t first_storage, end_storage, first_value, end_value;
-  struct run_use *once;           /* by storage: of the forward pass */
-  struct run_use *again;          /* of a segment that is computed once more */
-  const struct segment *repeated; /* which that is; NULL: none */
+  struct run_use *once;           /* by storage: the forward pass */
+  struct run_use *again;          /* by storage: a segment that is recomputed */
+  const struct segment *repeated; /* the segment being recomputed, or NULL */
   bool keeps;                     /* operations keep what backward needs */
   int64_t cached;                 /* 16-bit weights of segments, in forward */
   size_t *gradient;               /* by value: its buffer, from 1 */
-  enum row_order *turned; /* by value: how the rows of its gradient lie */
-  bool *has_gradient;     /* by parameter */
-  size_t *first_use;      /* likewise: of all operations, if each is stepped */
-  size_t *made;           /* room for the gradients of an operation's inputs */
+  enum row_order *turned;         /* by value: row order of its gradient */
+  bool *has_gradient;             /* by parameter */
+  size_t *first_use; /* by parameter: its first operation, if each is
+                      * stepped */
+  size_t *made;      /* room for gradients of an operation's inputs */
   size_t made_room;
   VEC(struct buffer) buffers;
-  int64_t *bytes;                /* by extent of the tape; -1: not yet known */
-  struct run_sized sized[SIZED]; /* of late, by count */
-  VEC(size_t) changes; /* what came or went, by iteration: enum change_of */
-  size_t changes_before[2]; /* the peaks of forward and backward */
-  size_t key; /* of what changes next, from 1: as `changes`; 0: it has none */
+  int64_t *bytes;                /* by extent of the tape; -1: not yet
+                                  * computed */
+  struct run_sized sized[SIZED]; /* recent sizes, by count */
+  VEC(size_t) changes;      /* keys of allocations and frees: enum change_of */
+  size_t changes_before[2]; /* length of `changes` at the forward and backward
+                             * peaks */
+  size_t key;               /* key + 1 of the next change; 0: it has none */
   struct moment now;
-  size_t leg;        /* marks after which it is */
-  size_t leap;       /* of the trace's, the next one */
-  size_t leap_at;    /* leap_pass() comes next before this operation */
-  struct left *left; /* as it was an iteration before: leap.c */
+  size_t leg;        /* number of marks passed */
+  size_t leap;       /* index of the next leap in the trace */
+  size_t leap_at;    /* leap_pass() runs before this operation */
+  struct left *left; /* the state one iteration before: leap.c */
   VEC(struct run_skip) skips;
-  size_t skip;                 /* that is next */
-  size_t due;                  /* the operation where it has to be asked */
-  bool released;               /* what the operation that runs backward kept */
+  size_t skip;                 /* the next one */
+  size_t due;                  /* the operation at which it is due */
+  bool released;               /* the operation in backward has freed what it
+                                * saved */
   const uint32_t *until;       /* trace->until; NULL without a `detach` */
   VEC(struct run_loose) loose; /* loose.h */
-  size_t loose_end;            /* after so many operations the next ones go */
+  size_t loose_end;            /* the first operation count at which some of
+                                * them are freed */
 };
 
 static inline const struct tape_value *run_value_at(const struct run *run,
@@ -103,7 +109,7 @@ static inline const struct tape_value *run_value_at(const struct run *run,
   return &run->tape->values.at[value];
 }
 
-/* The storage that holds it: at a batch of 1, some copies are views. */
+/* The storage that holds the data: at a batch of 1, some copies are views. */
 static inline size_t run_root_of(const struct run *run, size_t storage) {
   const struct tape_storage *at = run->tape->storages.at;
   while (run->s->batch == 1 && at[storage].view_of)
@@ -130,7 +136,7 @@ static inline bool run_made_in(const struct run *run,
   return storage >= tape->ops.at[segment->first].first_storage && storage < end;
 }
 
-/* Whether what the pass that goes on keeps is moved to the host at once. */
+/* True if what the current pass saves is moved to the host at once. */
 static inline bool run_moves(const struct run *run) {
   return run->s->offload && !run->repeated;
 }
@@ -139,7 +145,7 @@ static inline struct run_use *run_once(const struct run *run, size_t storage) {
   return &run->once[storage - run->first_storage];
 }
 
-/* In the pass that goes on: what a segment makes, it makes again. */
+/* In the current pass: a recomputed segment has uses of its own. */
 static inline struct run_use *run_use_of(struct run *run, size_t storage) {
   if (run->repeated && run_made_in(run, run->repeated, storage))
     return &run->again[storage - run->first_storage];
@@ -150,7 +156,7 @@ static inline enum row_order *run_turned(const struct run *run, size_t value) {
   return &run->turned[value - run->first_value];
 }
 
-/* The same of the value itself. */
+/* True if the rows of the value itself are transposed. */
 static inline bool run_lies_turned(const struct run *run, size_t value) {
   return layout_turned(run->tape, run_value_at(run, value)->strides);
 }
@@ -164,7 +170,7 @@ static inline bool run_lists(const struct run *run) {
   return run->s->lists || run->s->asks;
 }
 
-/* In front of run_change(). */
+/* Called before run_change(). */
 static inline void run_note_change(struct run *run, enum change_of of,
                                    size_t index) {
   run->key = index * CHANGES + of + 1;
@@ -176,13 +182,13 @@ static inline void run_note_change(struct run *run, enum change_of of,
 
 int64_t run_some_bytes(struct run *run, const struct extent *extent);
 
-/* Most operations have no extra room. */
+/* Most extents are empty, so test that inline. */
 static inline int64_t run_bytes_of(struct run *run,
                                    const struct extent *extent) {
   return extent->count ? run_some_bytes(run, extent) : 0;
 }
 
-/* Of an extent of the tape's, by its place. */
+/* Bytes of an extent of the tape, cached by its index. */
 static inline int64_t run_extent_bytes(struct run *run, size_t extent) {
   if (run->bytes[extent] < 0)
     run->bytes[extent] = run_bytes_of(run, &run->tape->extents.at[extent]);
@@ -196,91 +202,93 @@ static inline int64_t run_value_bytes(struct run *run, size_t value) {
 int64_t run_storage_bytes(struct run *run, size_t storage);
 
 /*
- * `saved_dtype=`: what is kept for backward is written in groups of 256 values
- * when it is saved, and back while a backward runs. Only what leads back and
- * has the net's type, and not what a segment that runs again keeps for itself.
+ * `saved_dtype=`: tensors saved for backward are written in groups of 256
+ * values when saved and read back during a backward. This holds for tensors in
+ * the net's type that a gradient passes through, except those that a recomputed
+ * segment saves for itself.
  */
 bool run_packable(const struct run *run, size_t storage);
 int64_t run_packed_bytes(struct run *run, const struct extent *extent);
 
-/* What of an operation's saved storages is not there in groups yet. */
+/* Writes a saved storage in groups, unless it already is. */
 void run_pack(struct run *run, size_t storage);
 
-/* One of those that need them is done. */
+/* One of the users of the groups is done. */
 void run_unpack(struct run *run, size_t storage);
 
-/* What an operation keeps besides, as it is stored until backward. */
+/* Bytes that an operation keeps besides tensors, as stored until backward. */
 int64_t run_stored_bytes(struct run *run, const struct tape_op *op);
 
-/* While an operation runs: its own, matrices written out, what is whole. */
+/* Bytes during an operation: work space, unpacked matrices, gathered
+ * tensors. */
 int64_t run_work_bytes(struct run *run, const struct tape_op *op,
                        const struct extent *work,
                        const struct extent *gathered);
 
-/* Adds bytes to what is alive now: those of a change that was just noted. */
+/* Adds bytes to those in memory, under the key of run_note_change(). */
 void run_change(struct run *run, enum memory_part part, int64_t bytes);
 
 void run_allocate(struct run *run, size_t storage);
-void run_release(struct run *run, size_t storage); /* by one of its users */
+void run_release(struct run *run, size_t storage); /* by one user */
 
-/* What a segment computes again takes the place of what its module had. */
+/* A recomputed tensor replaces the one that its module has kept. */
 void run_replace(struct run *run, const struct tape_op *op);
 
-/* Reads, and what backward needs, of the pass that goes on. */
+/* Count reads and saves of an operation in the current pass. */
 void run_count_reads(struct run *run, const struct tape_op *op);
 void run_count_saves(struct run *run, const struct tape_op *op);
 
-/* All users of the storages that the forward pass makes or reads. */
+/* Counts all users of the storages that the forward pass makes or reads. */
 void run_count_uses(struct run *run);
 
-/* What a segment reads of others, back from the host's memory. */
+/* Copies the inputs of a segment back from the host's memory. */
 void run_fetch_inputs(struct run *run, const struct segment *segment);
 
-/* Likewise what the backward of an operation needs, while it runs. */
+/* Bytes copied back from the host while the backward of `op` runs. */
 int64_t run_fetched_bytes(struct run *run, const struct tape_op *op);
 
-/* Does so with whatever a segment reads of others, once for each time. */
+/* Calls `does` for every input of a segment, once for each read. */
 void run_each_input(struct run *run, const struct segment *segment,
                     void (*does)(struct run *run, size_t storage));
 
-/* What a segment held of others, after its backward. */
+/* Releases the inputs that a segment held, after its backward. */
 void run_release_inputs(struct run *run, const struct segment *segment);
 
-/* The segment that begins at an operation; NULL: none does. */
+/* The segment that begins at an operation, or NULL. */
 const struct segment *run_segment_at(const struct run *run, size_t *next,
                                      size_t op);
 
 /* The passes: simulate.c */
 
-/* Takes the present state into account, at an operation. */
+/* Updates the peaks with the current state, at an operation. */
 void run_sample(struct run *run, const struct tape_op *op);
 
-/* Alive, but for tensors that are kept. */
+/* Bytes in memory besides saved tensors. */
 static inline int64_t run_beside(const struct run *run) {
   return run->now.bytes - run->now.parts[PART_SAVED];
 }
 
-/* At a mark, forward or backward. */
+/* Records a mark, forward or backward. */
 void run_pass_mark(struct run *run);
 
-/* What an operation keeps besides tensors. */
+/* Bytes that an operation keeps besides tensors. */
 int64_t run_kept_bytes(struct run *run, const struct tape_op *op);
 
-/* A segment once more, now with all that its backward needs. */
+/* Runs a segment again, now keeping all that its backward needs. */
 void run_segment_again(struct run *run, const struct segment *segment);
 
 /* Skips: skips.c */
 
-/* Finds them, and where the first one is due. */
+/* Finds the skips, and the operation where the first one is due. */
 void run_find_skips(struct run *run);
 
 /*
- * In front of operation `op`, where run->due is: the one to go on with, which
- * is further ahead if iterations are skipped.
+ * Called in front of operation `op` when it is run->due. Returns the operation
+ * to continue with, further ahead if iterations are skipped.
  */
 size_t run_turn_ahead(struct run *run, size_t op);
 
-/* The same backward, where what is after `op` has been run. */
+/* Backward, where the operations after `op` have been run. */
 void run_begin_back(struct run *run);
 size_t run_turn_back(struct run *run, size_t op);
 
@@ -288,49 +296,50 @@ size_t run_turn_back(struct run *run, size_t op);
 
 void run_backward(struct run *run);
 
-/* A new buffer for a gradient, from 1. */
+/* Allocates a buffer for a gradient; returns its number, from 1. */
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes);
 
 int64_t run_sum(struct run *run, int64_t a, int64_t b);
 
 /*
- * A loss starts from a gradient of 1, which its caller holds. Without one,
- * a number is spread over each output, which takes no memory.
+ * With a loss, backward starts from a gradient of 1, which its caller holds.
+ * Without one, a number is expanded over each output, which takes no memory.
  */
 void run_start_backward(struct run *run, size_t end);
 
 /* Gradients of parameters: params.c */
 
-/* The gradient of a parameter stays until the next step. */
+/* Adds the gradient of a parameter, which stays until the next step. */
 void run_add_param_gradient(struct run *run, size_t param);
 
 /*
- * A parameter that has a gradient gets the sum of both: a third tensor, unless
- * it is added to the first.
+ * Sums a second gradient of a parameter: a third tensor, unless it is added to
+ * the first in place.
  */
 void run_add_to_param(struct run *run, const struct tape_op *op, size_t param);
 
 /*
- * Those of an operation, beside those of others that share its parameters,
- * which are marked in `again`; then these are added.
+ * Make the gradients of an operation's parameters, beside gradients from other
+ * operations that share them, which `again` marks; then sum those.
  */
 void run_param_gradients(struct run *run, const struct tape_op *op,
                          bool *again);
 void run_sum_param_gradients(struct run *run, const struct tape_op *op,
                              const bool *again);
 
-/* A matrix that first has one for each sample: the bytes of all of them; their
- * sum, before the gradients of its inputs go on; its copy, after that. */
+/* A matrix that first has a gradient for each sample: the bytes of all of them;
+ * their sum, before the gradients of its inputs go on; a copy of the sum, after
+ * that. */
 int64_t run_sample_gradients(struct run *run, const struct tape_op *op);
 void run_sum_samples(struct run *run, const struct tape_op *op, int64_t each);
 void run_turn_sum(struct run *run, const struct tape_op *op);
 
-/* Of parameters that are not trained; of a bias that has its own before that of
- * the product. */
+/* Bytes of gradients: of parameters that are not trained; of a bias whose
+ * gradient comes before that of the product. */
 int64_t run_frozen_bytes(struct run *run, const struct tape_op *op);
 int64_t run_bias_bytes(struct run *run, const struct tape_op *op);
 
-/* A hook steps what has its whole gradient. */
+/* A hook steps each parameter whose gradient is complete. */
 void run_step_params(struct run *run, const struct tape_op *op);
 
 #endif

@@ -1,11 +1,11 @@
-/* Simulation of one training step: what is alive after each operation. */
+/* Simulation of one training step: bytes in memory after each operation. */
 #include "base/check.h"
 #include "memory/step/leap.h"
 #include "memory/step/loose.h"
 
 /* Moments */
 
-/* A tensor that a change is of. */
+/* The tensor of a change. */
 static struct step_alive changed(struct run *run, size_t change) {
   size_t index = change / CHANGES;
   enum change_of of = (enum change_of)(change % CHANGES);
@@ -24,7 +24,7 @@ static struct step_alive changed(struct run *run, size_t change) {
                                                        : PART_TEMPORARY};
 }
 
-/* What has come and not gone at the greater peak. */
+/* Collects the tensors in memory at the greater peak. */
 static void collect(struct run *run) {
   struct simulation *s = run->s;
   enum step_phase phase =
@@ -43,7 +43,7 @@ static void collect(struct run *run) {
   }
 }
 
-/* What marks and legs count: not the gradients of parameters. */
+/* Bytes for marks and legs, without gradients of parameters. */
 static int64_t passing_bytes(const struct run *run) {
   return run->now.bytes - run->now.parts[PART_GRADIENTS];
 }
@@ -86,7 +86,7 @@ void run_sample(struct run *run, const struct tape_op *op) {
     run->changes_before[run->now.phase] = run->changes.count;
   }
   if (s->most && run->now.bytes > s->most)
-    s->overflow = true; /* which ends the run */
+    s->overflow = true; /* ends the run */
   if (s->each)
     s->each(s->user, &run->now);
   if (s->legs)
@@ -109,23 +109,22 @@ int64_t run_kept_bytes(struct run *run, const struct tape_op *op) {
   return sum;
 }
 
-/* Whether the output has a storage of its own. */
+/* True if the output has a storage of its own. */
 static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
   return op->facts->result == RESULT_NEW &&
          run_storage_of(run, out) == run_value_at(run, out)->storage;
 }
 
 /*
- * What a segment does not keep is free again, but autocast's cache holds its
- * 16-bit weights until forward has ended: cached_cast of
- * aten/src/ATen/autocast_mode.cpp.
+ * A segment frees what it does not keep, but autocast's cache holds its 16-bit
+ * weights until forward ends: cached_cast of aten/src/ATen/autocast_mode.cpp.
  */
 static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
   int64_t cached =
       op->facts->kept[3].count ? run_bytes_of(run, &op->facts->kept[3]) : 0;
   run_change(run, PART_TEMPORARY, -kept);
   run_change(run, PART_TEMPORARY, cached);
-  run->cached += cached; /* never more than the sum of what is alive */
+  run->cached += cached; /* never more than the sum in memory */
 }
 
 static void pack_saved(struct run *run, const struct tape_op *op) {
@@ -134,7 +133,7 @@ static void pack_saved(struct run *run, const struct tape_op *op) {
                       run, run->tape->saved.at[op->first_saved + (size_t)i]));
 }
 
-/* `own` is its room, `kept` what is kept, now or until backward. */
+/* `own` is its work space, `kept` its bytes, now or until backward. */
 static void note_forward(struct run *run, const struct tape_op *op, int64_t own,
                          int64_t kept, bool keeps) {
   struct op_level *level = &run->s->levels[op - run->tape->ops.at];
@@ -229,7 +228,7 @@ static void add_saved(struct run *run, int64_t node, int64_t bytes) {
     s->saved_by_node[node] += bytes;
 }
 
-/* What is kept once forward has ended. */
+/* Sums up what is saved once forward has ended. */
 static void find_saved(struct run *run) {
   const struct tape *tape = run->tape;
   size_t next = 0;
@@ -261,7 +260,7 @@ static void widen(struct run *run, size_t value) {
     run->first_storage = storage;
 }
 
-/* What the operations that run see: of a part of the net only a part. */
+/* Finds the storages and values that the operations of a part use. */
 static void find_bounds(struct run *run) {
   const struct tape *tape = run->tape;
   const struct simulation *s = run->s;
@@ -284,7 +283,8 @@ static void find_bounds(struct run *run) {
   }
 }
 
-/* By parameter, the first operation that reads it: backward, the last. */
+/* By parameter, the first operation that reads it, which is last in
+ * backward. */
 static void find_first_uses(struct run *run) {
   const struct tape *tape = run->tape;
   size_t count = run->s->model->params.count + 1;
@@ -328,7 +328,7 @@ static void begin(struct run *run) {
   }
 }
 
-/* What came from the device before: alive until it has been used. */
+/* Tensors from the device before are in memory until they have been used. */
 static void receive_inputs(struct run *run) {
   const struct tape *tape = run->tape;
   size_t end = tape->ops.at[run->s->first].first_storage;
@@ -354,7 +354,8 @@ void simulate(struct simulation *s) {
   run.now.phase = PHASE_BACKWARD;
   for (size_t i = 0; i < s->trace->ends.count && to_the_end; i++)
     run_start_backward(&run, s->trace->ends.at[i]);
-  if (!to_the_end && s->end > s->first) { /* a part: its result gets one */
+  if (!to_the_end && s->end > s->first) { /* a part: its result gets a
+                                           * gradient */
     size_t out = run.tape->ops.at[s->end - 1].first_out;
     *run_gradient_of(&run, out) =
         run_new_buffer(&run, NO_NODE, run_value_bytes(&run, out));

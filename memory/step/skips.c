@@ -1,29 +1,28 @@
 /*
- * Skips: iterations of the net that are alike need not all be simulated. An
- * iteration reads only values of the one before, in storages of at most one
- * before that, and what is in front of them all, which others read until the
- * last one has run; so what an iteration adds to what is alive, each of those
- * after it adds. Forward the first three are run, and the last one; backward
- * the last ones, until gradients are as they were an iteration before, and the
- * first two.
+ * Skips: equal iterations of the net need not all be simulated. An iteration
+ * reads only values of the one before, in storages that go back at most one
+ * more, and values in front of all iterations, which stay until the last one
+ * has run. So each iteration adds the same bytes to memory. Forward runs the
+ * first three and the last. Backward runs the last ones, until gradients are as
+ * they were an iteration before, and then the first two.
  */
 #include "base/check.h"
 #include "memory/step/run.h"
 
 enum {
-  AHEAD = 3, /* iterations that are run forward before others are skipped */
-  BACK = 2,  /* likewise backward, at the end */
-  SKIPS_FROM = 5, /* iterations: fewer leave none to be skipped */
+  AHEAD = 3,      /* iterations that run forward before others are skipped */
+  BACK = 2,       /* iterations that run at the end of backward */
+  SKIPS_FROM = 5, /* minimum iterations; with fewer, none can be skipped */
   TRIES = 4,      /* iterations in which gradients may settle */
 };
 
-/* Where they are */
+/* Places of iterations */
 
 static size_t turn_op(const struct run_skip *skip, size_t turn) {
   return skip->turns.op + turn * skip->turns.ops;
 }
 
-/* Those iterations that lie in the part that runs. */
+/* Clips the iterations to the part that runs. */
 static bool clip(const struct simulation *s, struct tape_turns *turns) {
   size_t skipped = 0, count = turns->count;
   if (turns->op < s->first)
@@ -40,7 +39,7 @@ static bool clip(const struct simulation *s, struct tape_turns *turns) {
   return true;
 }
 
-/* Whether storage `b` is to an iteration what `a` is to the one before it. */
+/* True if storage `b` is to an iteration what `a` is to the one before it. */
 static bool follows(const struct run_skip *skip, size_t a, size_t b) {
   return b < skip->turns.storage ? a == b : b == a + skip->turns.storages;
 }
@@ -61,7 +60,7 @@ static bool op_follows(const struct run *run, const struct run_skip *skip,
   return same;
 }
 
-/* What holds a value at a batch of 1 may be further away than its storage. */
+/* At a batch of 1, the storage behind a view may be further away. */
 static bool is_near(const struct run *run, const struct run_skip *skip) {
   const struct tape_op *at = &run->tape->ops.at[turn_op(skip, AHEAD - 1)];
   for (size_t i = 0; i < skip->turns.ops; i++)
@@ -92,13 +91,13 @@ void run_find_skips(struct run *run) {
     run->due = turn_op(&run->skips.at[0], AHEAD - 1);
 }
 
-/* What an iteration adds */
+/* The change in an iteration */
 
 static struct moment *peak_of(struct run *run) {
   return run->now.phase == PHASE_FORWARD ? &run->s->forward : &run->s->backward;
 }
 
-/* In front of an iteration whose own peak is wanted. */
+/* Called before an iteration whose peak is measured. */
 static void begin_turn(struct run *run, struct run_skip *skip) {
   struct moment *peak = peak_of(run);
   skip->now = run->now;
@@ -111,7 +110,7 @@ static void begin_turn(struct run *run, struct run_skip *skip) {
   peak->bytes = -1;
 }
 
-/* Behind it: `own` is its peak. */
+/* Called after it; `own` receives its peak. */
 static void end_turn(struct run *run, const struct run_skip *skip,
                      struct moment *own, size_t *own_changes) {
   struct moment *peak = peak_of(run);
@@ -124,7 +123,7 @@ static void end_turn(struct run *run, const struct run_skip *skip,
   *changes = skip->peak_changes;
 }
 
-/* Adds `times` what it has since the iteration began. */
+/* Adds the change since the iteration began, `times` times. */
 static void add_times(struct run *run, const struct run_skip *skip,
                       size_t times, struct moment *to) {
   int64_t n = (int64_t)times;
@@ -138,8 +137,8 @@ static void add_times(struct run *run, const struct run_skip *skip,
     run->s->overflow = true;
 }
 
-/* Where an iteration needs more than the one before, the last one needs most.
- */
+/* If each iteration needs more than the one before, the last one has the
+ * peak. */
 static void see_peak(struct run *run, const struct run_skip *skip, size_t times,
                      struct moment own, size_t own_changes) {
   struct simulation *s = run->s;
@@ -204,8 +203,7 @@ static struct run_use *uses_of(const struct run *run,
   return run_once(run, skip->turns.storage + turn * skip->turns.storages);
 }
 
-/* What is in front of all iterations has been read by those that are skipped.
- */
+/* The skipped iterations also read what is in front of all iterations. */
 static void count_outside(struct run *run, const struct run_skip *skip,
                           size_t times) {
   const struct tape_op *at = &run->tape->ops.at[turn_op(skip, AHEAD - 1)];
@@ -217,7 +215,8 @@ static void count_outside(struct run *run, const struct run_skip *skip,
     }
 }
 
-/* The last iterations are as those that were run; the others as the first. */
+/* The last iterations have the uses of those that ran; the others of the
+ * first. */
 static void fill_uses(struct run *run, const struct run_skip *skip) {
   size_t last = skip->turns.count - 2;
   size_t bytes = skip->turns.storages * sizeof(struct run_use);
@@ -260,7 +259,7 @@ size_t run_turn_ahead(struct run *run, size_t op) {
 
 /* Backward */
 
-/* A value's gradient in front of an iteration. */
+/* A value's gradient before an iteration. */
 static struct held_gradient held_at(const struct run *run, size_t value) {
   struct held_gradient held = {*run_gradient_of(run, value),
                                *run_turned(run, value), 0, 0};
@@ -283,8 +282,8 @@ static void note_held(struct run *run, struct run_skip *skip) {
     skip->held[i] = held_at(run, turn_value(skip, skip->turn) + i);
 }
 
-/* Whether a gradient goes from the iteration that was run to what is in front.
- */
+/* True if the iteration just run gives a gradient to something in front of
+ * all. */
 static bool leads_out(const struct run *run, const struct run_skip *skip) {
   for (size_t i = turn_op(skip, skip->turn); i < turn_op(skip, skip->turn + 1);
        i++) {
@@ -300,8 +299,8 @@ static bool leads_out(const struct run *run, const struct run_skip *skip) {
 }
 
 /*
- * Whether gradients are as they were an iteration before: in buffers that this
- * iteration has made where that one had, or in the same ones.
+ * True if gradients are as they were an iteration before: in buffers that this
+ * iteration has made where the last one did, or in the same buffers.
  */
 static bool is_settled(const struct run *run, const struct run_skip *skip) {
   size_t made = run->buffers.count - skip->buffers;
@@ -318,9 +317,7 @@ static bool is_settled(const struct run *run, const struct run_skip *skip) {
   return true;
 }
 
-/* Of the gradients that an iteration makes, those that the skipped ones would
- * make.
- */
+/* Adds the buffers that the skipped iterations would make. */
 static void add_buffers(struct run *run, const struct run_skip *skip,
                         size_t times) {
   size_t from = skip->buffers, made = run->buffers.count - from;
@@ -334,7 +331,7 @@ static void add_buffers(struct run *run, const struct run_skip *skip,
     }
 }
 
-/* What was in front of the iteration that was run is in front of the second. */
+/* Moves gradients from before the iteration just run to before the second. */
 static void move_held(struct run *run, const struct run_skip *skip,
                       size_t moves) {
   size_t values = skip->turns.values;
@@ -351,7 +348,7 @@ static void move_held(struct run *run, const struct run_skip *skip,
             skip->turns.storages * sizeof(struct run_use));
 }
 
-/* What is in front of all iterations is kept for so many fewer. */
+/* Skipped iterations also release what is in front of all iterations. */
 static void release_outside(struct run *run, const struct run_skip *skip,
                             size_t times) {
   const struct tape *tape = run->tape;
@@ -372,8 +369,8 @@ static void release_outside(struct run *run, const struct run_skip *skip,
   }
 }
 
-/* In front of an iteration backward, all others but the first two are skipped.
- */
+/* Called before an iteration in backward; skips all others but the first
+ * two. */
 static void skip_back(struct run *run, struct run_skip *skip) {
   struct moment own;
   size_t own_changes, times = skip->turn - BACK;

@@ -1,7 +1,7 @@
-/* Splice: a piece of the tape that is recorded again, somewhere further on. */
+/* Splice: records a piece of the tape again further on. */
 #include "memory/step/splice.h"
 
-/* The numbers are from 1; 0 is no reference. */
+/* References are from 1; 0: none. */
 static inline uint32_t moved_if(const struct splice_move *move, uint32_t x,
                                 size_t k) {
   return x ? splice_moved(move, x - 1, k) + 1 : 0;
@@ -11,7 +11,7 @@ static void copy_storages(const struct splice *s, struct tape *tape,
                           size_t count) {
   size_t length = s->length.storages;
   if (length == 0)
-    return; /* there may be no array yet */
+    return; /* the array may not exist yet */
   struct tape_storage *to =
       VEC_MORE(tape->arena, &tape->storages, length * count);
   const struct tape_storage *from = tape->storages.at + s->first.storages;
@@ -41,7 +41,7 @@ static void copy_values(const struct splice *s, struct tape *tape,
     }
 }
 
-/* Copies compute the same, and share it. */
+/* Copies share the lowered operation, as they compute the same. */
 static void copy_lowered(const struct splice *s, struct tape *tape,
                          size_t count) {
   size_t length = s->length.ops;

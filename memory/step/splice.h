@@ -1,4 +1,4 @@
-/* Splice: a piece of the tape that is recorded again, somewhere further on. */
+/* Splice: records a piece of the tape again further on. */
 #ifndef NETC_MEMORY_STEP_SPLICE_H
 #define NETC_MEMORY_STEP_SPLICE_H
 
@@ -11,8 +11,8 @@ struct splice_swap {
 };
 
 /* References to values, storages or parameters move by `by` from copy to copy.
- * Places before `stays` are not part of what repeats: they are swapped, or else
- * remain. */
+ * References before `stays` are outside the piece: they are swapped, or else
+ * stay. */
 struct splice_move {
   size_t stays, by;
   int swaps;
@@ -21,8 +21,8 @@ struct splice_move {
 
 struct splice {
   struct tape_marks first, length; /* the piece */
-  struct tape_marks by;            /* how far each copy is behind the last */
-  size_t nodes;                    /* the same in nodes of the net */
+  struct tape_marks by;            /* distance of a copy from the one before */
+  size_t nodes;                    /* the distance in nodes of the net */
   struct splice_move values, storages, params;
 };
 
@@ -30,7 +30,7 @@ struct splice {
 void splice_append(struct tape *tape, const struct splice *splice,
                    size_t count);
 
-/* The reference of copy `k` where the piece has `x`. */
+/* The reference in copy `k` for `x` in the piece. */
 static inline uint32_t splice_moved(const struct splice_move *move, uint32_t x,
                                     size_t k) {
   if (x >= move->stays)

@@ -1,9 +1,9 @@
-/* Storages while a step is simulated: who uses them, for how long. */
+/* Storages in a simulated step: their users and when they are freed. */
 #include "base/check.h"
 #include "memory/step/loose.h"
 #include "memory/step/run.h"
 
-/* Bytes of so many values, in whole blocks. */
+/* Bytes of `count` values, in whole blocks. */
 static bool bytes_of(const struct extent *extent, int64_t count, int element,
                      int64_t block, int64_t *bytes) {
   static const int each[] = {
@@ -17,7 +17,7 @@ static bool bytes_of(const struct extent *extent, int64_t count, int element,
   return fits;
 }
 
-/* Each expert of a share has a tensor of its own, some of one row more. */
+/* Each expert of a share has a tensor, some with one row more. */
 static bool shared_bytes(const struct extent *extent, int64_t batch,
                          int element, int64_t block, int64_t *bytes) {
   const struct share *share = extent->share;
@@ -26,7 +26,7 @@ static bool shared_bytes(const struct extent *extent, int64_t batch,
   if (!mul_i64(share->rows, batch, &rows) ||
       !mul_i64(rows / share->of + 1, row, &values))
     return false;
-  int64_t more = rows % share->of - share->first; /* have one row more */
+  int64_t more = rows % share->of - share->first; /* number with one row more */
   more = more < 0 ? 0 : more < share->count ? more : share->count;
   return bytes_of(extent, values, element, block, &most) &&
          bytes_of(extent, values - row, element, block, &least) &&
@@ -99,7 +99,8 @@ static void put_there(struct run *run, struct run_use *use, size_t storage,
       run, use == run_once(run, storage) ? CHANGE_ONCE : CHANGE_AGAIN, storage);
 }
 
-/* What is kept elsewhere, or otherwise, is there only as long as it is read. */
+/* A tensor that is kept elsewhere or in groups is in memory only while it is
+ * read. */
 static enum memory_part part_of(const struct run *run,
                                 const struct run_use *use) {
   return use->saved && !use->packs && !run->s->offload ? PART_SAVED
@@ -123,7 +124,7 @@ void run_release(struct run *run, size_t storage) {
   release_use(run, run_use_of(run, storage), storage);
 }
 
-/* Whether its module has what it makes until the end of the step. */
+/* True if its module keeps the result until the end of the step. */
 static bool stays(const struct run *run, const struct tape_op *op) {
   size_t made = run_value_at(run, op->first_out)->storage;
   return op->facts->result == RESULT_NEW && run->tape->storages.at[made].stays;
@@ -142,7 +143,7 @@ void run_count_reads(struct run *run, const struct tape_op *op) {
     run_use_of(run, run_storage_of(run, run_input_of(run, op, i)))->left++;
 }
 
-/* It is kept for one more backward, as it is or in groups. */
+/* Keeps a storage for one more backward, unchanged or in groups. */
 static void keep(struct run *run, size_t storage) {
   struct run_use *use = run_use_of(run, storage);
   use->saved = true;
@@ -156,7 +157,7 @@ static void keep(struct run *run, size_t storage) {
   }
 }
 
-/* Until its node goes. */
+/* Keeps what a loose operation saves until its node is freed. */
 static void count_loose(struct run *run, const struct tape_op *op) {
   for (int i = 0; i < op->facts->saved_count && !run_moves(run); i++) {
     size_t saved = run->tape->saved.at[op->first_saved + (size_t)i];
@@ -228,7 +229,7 @@ const struct segment *run_segment_at(const struct run *run, size_t *next,
   return NULL;
 }
 
-/* An output of the net stays, unless a part before this one makes it. */
+/* Holds an output of the net, unless a part before this one makes it. */
 static void hold(struct run *run, size_t value) {
   size_t storage = run_storage_of(run, value);
   if (storage >= run->first_storage)
@@ -245,9 +246,9 @@ void run_count_uses(struct run *run) {
     if (!segment)
       run_count_saves(run, op);
     else if (segment->first == i)
-      run_each_input(run, segment, keep); /* until it has run backward */
+      run_each_input(run, segment, keep); /* until its backward has run */
   }
-  if (s->end < run->tape->ops.count) /* a part: its result goes on */
+  if (s->end < run->tape->ops.count) /* a part: the next one reads its result */
     return;
   size_t outputs = trace_outputs(s->model, run->tape->training);
   for (size_t i = 0; i < outputs && !s->trace->drops_outputs; i++)

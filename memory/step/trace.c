@@ -7,7 +7,10 @@
 #include "sema/repeat/stretch.h"
 #include "memory/step/loose.h"
 
-enum { LOOKED_AT = 4 }; /* experts of a block one by one: the first, the last */
+enum {
+  LOOKED_AT = 4
+}; /* experts of a block that are traced one by one: the
+    * first and last two */
 
 /* The parameters of a node, as its layer numbers them. */
 static void node_params(struct tape *tape, const struct model *model,
@@ -31,7 +34,7 @@ static void node_params(struct tape *tape, const struct model *model,
   }
 }
 
-/* How they lie among the weights. */
+/* Finds the strides of the node's parameters. */
 static void find_strides(struct tape *tape, const struct layer *layer,
                          struct params *params, struct tape_param *room) {
   params->all.count = 0;
@@ -42,7 +45,7 @@ static void find_strides(struct tape *tape, const struct layer *layer,
     room[i].lies = strides_dense(params->all.at[i].rank, params->all.at[i].dim);
 }
 
-/* How often the layers and outputs of the net read each node. */
+/* Counts how often layers and outputs of the net read each node. */
 static int32_t *count_readers(const struct model *model, bool training,
                               struct arena *arena) {
   int32_t *readers =
@@ -58,20 +61,20 @@ static int32_t *count_readers(const struct model *model, bool training,
   return readers;
 }
 
-/* What it takes to trace node after node. */
+/* State while node after node is traced. */
 struct tracing {
   struct trace *trace;
   const struct model *model;
   const struct trace_options *options;
   int32_t *readers;
-  size_t range;   /* the next one of the checkpointed */
-  size_t *behind; /* by node in front of a block: that after it, or 0; NULL:
-                     there is no block */
-  bool *apart;    /* such a block runs expert by expert */
+  size_t range;   /* index of the next checkpointed range */
+  size_t *behind; /* by node in front of a block: the node after the block, or
+                   * 0; NULL: no blocks */
+  bool *apart;    /* by node in front of a block: it runs expert by expert */
   struct echo *echo;
   bool around;                /* the node leads into a block, or out of it */
-  VEC(struct share *) shares; /* of experts: as many as differ */
-  /* Room for what a layer is given. */
+  VEC(struct share *) shares; /* distinct shares of experts */
+  /* Room for a layer's arguments */
   const struct shape **shapes;
   size_t *in;
   struct tape_param *node_params;
@@ -79,8 +82,8 @@ struct tracing {
 };
 
 /*
- * What nothing is known of but its count has the shape of its layer all the
- * same: those that read it go by their inputs' ranks.
+ * A value known only by its count takes the shape of its layer, since layers
+ * that read it go by the ranks of their inputs.
  */
 static void see_shape(struct tape *tape, size_t value,
                       const struct shape *shape) {
@@ -109,7 +112,7 @@ static size_t run_node(struct tracing *t, int64_t index) {
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
   bool whole = t->options->packed && trace_is_output(t->model, index);
   struct echo *echo =
-      t->around || whole ? NULL : t->echo; /* of a block: by iterations */
+      t->around || whole ? NULL : t->echo; /* blocks are traced by iterations */
   tape->packed = t->options->packed && !whole;
   size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
   if (value != SIZE_MAX)
@@ -126,7 +129,7 @@ static size_t run_node(struct tracing *t, int64_t index) {
   return value;
 }
 
-/* What is computed before a checkpoint, or in it, is not written over. */
+/* Nothing computed before or inside a checkpoint is overwritten. */
 static void find_fence(struct tracing *t, int64_t node) {
   struct tape *tape = &t->trace->tape;
   if (t->range >= t->options->range_count)
@@ -140,7 +143,7 @@ static void find_fence(struct tracing *t, int64_t node) {
   }
 }
 
-/* Who will still read; in iterations, what is outside of them only once. */
+/* Counts the reads to come; in iterations, reads from outside count once. */
 static void count_pending(struct tracing *t, size_t index, size_t front) {
   struct tape *tape = &t->trace->tape;
   const uint32_t *value_of = t->trace->value_of;
@@ -156,7 +159,7 @@ static void count_pending(struct tracing *t, size_t index, size_t front) {
         t->readers[index];
 }
 
-/* What it has recorded, and who will read it. */
+/* Notes what a node has recorded and who will read it. */
 static void note_node(struct tracing *t, size_t i, size_t front) {
   struct tape *tape = &t->trace->tape;
   size_t value = t->trace->value_of[i];
@@ -166,7 +169,7 @@ static void note_node(struct tracing *t, size_t i, size_t front) {
   count_pending(t, i, front);
 }
 
-/* `front`: of the block that it is in, or after. */
+/* `front`: the node in front of its block, or of the block it ends. */
 static void trace_node(struct tracing *t, size_t i, size_t front) {
   struct tape *tape = &t->trace->tape;
   struct trace *trace = t->trace;
@@ -179,7 +182,7 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
     return;
   tape->node = (int64_t)i;
   find_fence(t, (int64_t)i);
-  /* A plan writes over what it likes, and needs to know each value apart. */
+  /* A plan chooses what to overwrite and needs each value apart. */
   tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
                                                    : t->options->in_place);
   size_t value = run_node(t, (int64_t)i);
@@ -191,7 +194,7 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
 
 static size_t trace_next(struct tracing *t, size_t i, size_t front);
 
-/* An iteration of some experts. */
+/* Traces an iteration over some of the experts. */
 static void trace_turn(struct tracing *t, struct expert_turn *turn,
                        size_t front) {
   struct tape *tape = &t->trace->tape;
@@ -210,7 +213,7 @@ static void trace_turn(struct tracing *t, struct expert_turn *turn,
   t->around = false;
 }
 
-/* Blocks alike have the same shares, so that they are traced alike. */
+/* Equal shares are one object, so that equal blocks are traced alike. */
 static const struct share *find_share(struct tracing *t, struct share wanted) {
   struct arena *arena = t->trace->tape.arena;
   for (size_t i = 0; i < t->shares.count; i++) {
@@ -226,8 +229,9 @@ static const struct share *find_share(struct tracing *t, struct share wanted) {
 }
 
 /*
- * Expert after expert. What is alive grows or falls by the same with each of
- * them: of many only the first two and the last two are looked at.
+ * Traces expert after expert. Each adds the same bytes to memory or frees the
+ * same, so of many experts only the first two and the last two are traced
+ * apart.
  */
 static void trace_experts(struct tracing *t, size_t front,
                           struct expert_turn *turn) {
@@ -249,7 +253,7 @@ static void trace_experts(struct tracing *t, size_t front,
   }
 }
 
-/* The next node, or a block of experts; returns what comes after it. */
+/* Traces a node or a block of experts; returns what comes after it. */
 static size_t trace_next(struct tracing *t, size_t i, size_t front) {
   size_t end = t->behind ? t->behind[i] : 0;
   struct expert_turn *outer = t->trace->tape.turn;
@@ -268,7 +272,8 @@ static size_t trace_next(struct tracing *t, size_t i, size_t front) {
   return end + 1;
 }
 
-/* Whether a segment begins or ends in it, so that it cannot be repeated. */
+/* True if a segment begins or ends in the block, so that it cannot be
+ * repeated. */
 static bool is_cut(const struct tracing *t, size_t front, size_t end) {
   for (size_t i = 0; i < t->options->range_count; i++) {
     const struct node_range *range = &t->options->ranges[i];
@@ -279,8 +284,8 @@ static bool is_cut(const struct tracing *t, size_t front, size_t end) {
   return false;
 }
 
-/* It can run in iterations if what is in it reads and gives nothing elsewhere.
- */
+/* True if a block can run in iterations: no node in it reads or is read
+ * elsewhere. */
 static bool stands_apart(const struct tracing *t, const int64_t *last_reader,
                          size_t front, size_t end) {
   const struct model *model = t->model;
@@ -346,7 +351,7 @@ static void trace_nodes(struct trace *trace, const struct model *model,
   }
 }
 
-/* An output as the loss computes on it: `F.cross_entropy(out.float(), ..)`. */
+/* An output cast for the loss: `F.cross_entropy(out.float(), ..)`. */
 static size_t loss_input(struct trace *trace, size_t out, enum width width) {
   struct extent extent = *tape_extent(&trace->tape, out);
   if (extent.width != WIDTH_NET || width == WIDTH_NET)
@@ -358,12 +363,12 @@ static size_t loss_input(struct trace *trace, size_t out, enum width width) {
 }
 
 static enum cast loss_cast(const struct trace_options *options) {
-  bool as_is = options->loss_dtype == LOSS_DTYPE_SAME; /* under autocast, too */
+  bool as_is = options->loss_dtype == LOSS_DTYPE_SAME; /* even under autocast */
   return as_is ? CAST_NONE : CAST_FULL;
 }
 
-/* One kernel, which keeps the output and what the exponentials of a row add up
-   to (Dao-AILab/flash-attention, flash_attn/losses/cross_entropy.py). */
+/* One kernel, which keeps the output and the log-sum-exp of each row
+ * (Dao-AILab/flash-attention, flash_attn/losses/cross_entropy.py). */
 static size_t kernel_cross_entropy(struct trace *trace, size_t out,
                                    int64_t rows) {
   return tape_run_on(
@@ -378,12 +383,12 @@ static size_t kernel_cross_entropy(struct trace *trace, size_t out,
 }
 
 /*
- * Classes that each row of the output is compared with. Devices that share the
- * last product have some of the classes each: VocabParallelCrossEntropy of
- * Megatron-LM, loss_parallel() of PyTorch. In place its backward has one tensor
- * more than what was kept, where a program that writes the gradient over the
- * softmax has none (nanotron's _ShardedCrossEntropy): less than forward has,
- * where the peak is.
+ * Cross entropy of each row against a class. Devices that share the last
+ * product have some of the classes each: VocabParallelCrossEntropy of
+ * Megatron-LM, loss_parallel() of PyTorch. With `inplace` its backward has one
+ * tensor besides the saved ones, where a program that writes the gradient over
+ * the softmax has none (nanotron's _ShardedCrossEntropy). Forward has more, so
+ * the peak is the same.
  */
 static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
                             const struct trace_options *options) {
@@ -412,8 +417,8 @@ static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
 }
 
 /*
- * Rows in parts, each with a loss of its own, so that a part alone is copied
- * and has two gradients (litgpt's chunked_cross_entropy; torchtune,
+ * Rows in chunks, each with a loss, so that only a chunk is copied and has two
+ * gradients (litgpt's chunked_cross_entropy; torchtune,
  * modules/loss/cross_entropy_loss.py).
  */
 static size_t chunked_cross_entropy(struct trace *trace, size_t out,
@@ -463,7 +468,7 @@ static size_t compare(struct trace *trace, size_t out,
                                         .cast = loss_cast(options)});
 }
 
-/* One number, whose gradient is spread without memory. */
+/* One number, whose gradient is expanded without memory. */
 static size_t sum(struct trace *trace, size_t out) {
   return tape_run_on(&trace->tape, out,
                      (struct operation){.name = "sum",
@@ -473,12 +478,12 @@ static size_t sum(struct trace *trace, size_t out) {
 }
 
 /*
- * The last product and the loss in one, on parts of the rows one after the
- * other: their logits are there by iterations, and what leads back is computed
- * at once (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py): in 32
- * bits in registers alone, its gradients are written over the logits. As many
- * parts as make the logits of one no larger than the input, unless it is said;
- * Liger rounds their rows up to a power of two besides.
+ * The last product and the loss fused, over chunks of the rows: only one
+ * chunk's logits are in memory, and gradients are computed at once
+ * (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py). 32 bits are used
+ * in registers alone, and gradients overwrite the logits. By default the logits
+ * of a chunk are no larger than the input; Liger also rounds the rows of a
+ * chunk up to a power of two.
  */
 static size_t fused_cross_entropy(struct trace *trace,
                                   const struct model *model, int64_t node,
@@ -499,7 +504,7 @@ static size_t fused_cross_entropy(struct trace *trace,
   facts->saved_count = 0; /* the input is read, its gradient is kept */
   facts->ahead = true;
   facts->work = logits;
-  facts->work.count += back.count; /* both are less than what was there */
+  facts->work.count += back.count; /* both are less than the sizes before */
   tape_resize(tape, out, extent_fixed(1, WIDTH_F32));
   tape->storages.at[tape->values.at[out].storage].extent =
       tape->values.at[out].extent;
@@ -523,7 +528,7 @@ static size_t loss_of(struct trace *trace, const struct model *model,
   }
 }
 
-/* Backward starts at one loss, or without any at every output. */
+/* Backward starts at one loss, or without a loss at every output. */
 static void trace_losses(struct trace *trace, const struct model *model,
                          const struct trace_options *options) {
   int loss = options->loss;

@@ -1,4 +1,4 @@
-/* Training: what a step takes, exactly, by a profile. */
+/* Training: the exact bytes of a step under a profile. */
 #include "memory/step/training.h"
 
 #include "base/check.h"
@@ -18,7 +18,7 @@ bool model_buffer_bytes(const struct model *model, bool training, int element,
   return true;
 }
 
-/* The batch, and what the allocator makes it larger by. */
+/* Bytes of the batch, and how much the allocator adds. */
 static bool input_bytes(const struct model *model,
                         const struct train_settings *train,
                         struct training *t) {
@@ -67,9 +67,9 @@ void step_types(const struct train_settings *train, struct simulation *s) {
 }
 
 /*
- * Frozen matrices of products are in blocks, and are written out while they
- * are used: bitsandbytes/autograd/_functions.py, MatMul4Bit. Embeddings and
- * what gives an output of the net are not: transformers/integrations/
+ * Frozen matrices of products are in blocks, and are unpacked while in use:
+ * bitsandbytes/autograd/_functions.py, MatMul4Bit. Embeddings and layers that
+ * give an output of the net are not: transformers/integrations/
  * bitsandbytes.py, get_keys_to_not_convert().
  */
 static void pack_matrices(struct step *step, struct arena *arena) {
@@ -100,15 +100,16 @@ static void pack_matrices(struct step *step, struct arena *arena) {
       int64_t all;
       if (!add_i64(facts->unpacked.count,
                    size_product(1 + through_f16, p->count), &all))
-        all = INT64_MAX; /* counted as an overflow later */
+        all = INT64_MAX; /* reported as an overflow later */
       facts->unpacked = extent_fixed(all, tape->mixed ? WIDTH_LOW : WIDTH_NET);
       if (tape->mixed && facts->kept[3].count >= p->count)
-        facts->kept[3].count -= p->count; /* it is written out instead */
+        facts->kept[3].count -= p->count; /* it is unpacked instead */
     }
   }
 }
 
-/* What nothing trains in front of keeps nothing, and is not run again. */
+/* A segment with nothing to train in or before it keeps nothing and is not
+ * recomputed. */
 static bool learns(const struct tape *tape, const struct segment *segment) {
   for (size_t i = segment->first; i < segment->end; i++)
     if (tape->values.at[tape->ops.at[i].first_out].needs_gradient)
@@ -116,7 +117,7 @@ static bool learns(const struct tape *tape, const struct segment *segment) {
   return false;
 }
 
-/* The core of each attention, as segments of their own; MACs are counted. */
+/* Adds the core of each attention as a segment and counts its MACs. */
 static void add_cores(struct step *step, size_t from, size_t to,
                       struct arena *arena) {
   const struct tape *tape = &step->trace.tape;
@@ -146,16 +147,18 @@ static void add_range(struct step *step, struct node_range range,
     return;
   *VEC_PUSH(arena, &step->segments) = segment;
   for (int64_t k = range.first; k < range.end; k++)
-    step->extra_macs += model_cost(step->model, k)->train_macs; /* likewise */
+    step->extra_macs += model_cost(step->model, k)->train_macs; /* at most the
+                                                                 * total */
 }
 
-/* Only what has 16 bits is copied to 32; under autocast a net has 32. */
+/* Only 16-bit tensors are copied to 32; under autocast a net has 32. */
 static int norms_of(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16;
   return train->norms == NORMS_FLOAT && !half ? NORMS_PLAIN : train->norms;
 }
 
-/* A loss copies 16 bits to 32 first; under autocast its input has these. */
+/* A loss copies 16-bit inputs to 32 bits first. Under autocast CAST_FULL
+ * does. */
 static enum width loss_width(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
   bool copied = train->loss_dtype == LOSS_DTYPE_F32 ||
@@ -200,8 +203,8 @@ void step_trace(struct step *step, struct arena *arena) {
 }
 
 /*
- * Parameters and buffers are tensors of their own, each of whole blocks, as
- * those of the optimizer are; so is each input. Gradients have been rounded.
+ * Parameters, buffers and inputs are tensors in whole blocks, as those of the
+ * optimizer are. Gradients are already rounded.
  */
 static bool rounding_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;
@@ -218,7 +221,7 @@ static bool rounding_bytes(const struct step *step, struct training *t) {
   return true;
 }
 
-/* All parameters: those in blocks apart. */
+/* Bytes of all parameters; those in blocks are counted apart. */
 static bool parameter_bytes(const struct step *step, int64_t *bytes) {
   const struct model *model = step->model;
   int64_t plain = model->total.params, packed = 0, own;
@@ -234,7 +237,7 @@ static bool parameter_bytes(const struct step *step, int64_t *bytes) {
          add_i64(*bytes, packed, bytes);
 }
 
-/* An average has the type of what is stepped (torch/optim/swa_utils.py). */
+/* An average has the type of the stepped weights (torch/optim/swa_utils.py). */
 static bool averaged_bytes(const struct step *step, int64_t *bytes) {
   const struct train_settings *train = &step->settings;
   bool master = train->precision == PRECISION_MASTER;
@@ -244,7 +247,7 @@ static bool averaged_bytes(const struct step *step, int64_t *bytes) {
                        step->model->total.params, bytes);
 }
 
-/* What is there during the whole step, whatever the batch is. */
+/* Bytes that are in memory for the whole step at any batch. */
 static bool lasting_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;
   const struct train_settings *train = &step->settings;
@@ -262,14 +265,15 @@ static bool lasting_bytes(const struct step *step, struct training *t) {
   t->workspace = optimizer.workspace;
   t->clip = optimizer.clip;
   t->rounding = optimizer.rounding;
-  if (train->update == UPDATE_BACKWARD) /* nothing is left to step */
+  if (train->update == UPDATE_BACKWARD) /* no gradients are left after
+                                         * backward */
     t->gradients = t->workspace = 0;
   if (train->paged == TOGGLE_ON)
     t->paged = t->optimizer + t->master; /* at most the sum below */
   return rounding_bytes(step, t);
 }
 
-/* The same of a step of another batch. */
+/* Copies these from a step with another batch. */
 static void take_lasting(const struct training *from, struct training *t) {
   *t = (struct training){.profile = from->profile,
                          .parameters = from->parameters,
@@ -299,7 +303,7 @@ static bool standing_bytes(const struct step *step, struct training *t) {
          add_i64(t->standing, t->input, &t->standing);
 }
 
-/* Nothing of the passes is left: gradients, and what the optimizer needs. */
+/* In the step, only gradients and the optimizer's work space are left. */
 static bool step_moment(const struct training *t, struct moment *moment) {
   *moment = (struct moment){.phase = PHASE_STEP, .node = NO_NODE};
   moment->parts[PART_GRADIENTS] = t->gradients;
@@ -307,7 +311,7 @@ static bool step_moment(const struct training *t, struct moment *moment) {
   return add_i64(t->gradients, moment->parts[PART_TEMPORARY], &moment->bytes);
 }
 
-/* Of the phase that grows most. */
+/* The line of the phase that grows most. */
 static struct peak_line line_of(const struct training *t,
                                 const struct simulation *s) {
   int64_t forward = s->forward.bytes - s->forward.parts[PART_GRADIENTS];
@@ -321,7 +325,7 @@ bool step_measure(const struct step *step, struct arena *arena,
                   struct simulation *s, struct training *t) {
   const struct train_settings *train = &step->settings;
   struct moment last;
-  int64_t around; /* what the passes have beside them */
+  int64_t around; /* bytes that are in memory beside the passes */
   *t = (struct training){.profile = profile_at(train->profile)};
   if (!standing_bytes(step, t) || !step_moment(t, &last) ||
       !add_i64(t->standing, last.bytes, &t->step))
