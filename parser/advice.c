@@ -1,7 +1,6 @@
 /*
- * A way out of a syntax error. What is wrong is seen best in the text itself:
- * each rule below looks at the line for one mistake that people make, and
- * says how it is written here.
+ * Advice: suggests a fix for a syntax error. Each rule below looks at the text
+ * of the line for one common mistake and says how to write it in netc.
  */
 #include "parser/advice.h"
 
@@ -14,8 +13,8 @@ struct advice {
   enum token found;
   struct span span;
   struct slice word;   /* the text that was found */
-  struct slice line;   /* the rest of the line, from `word` */
-  struct slice before; /* the statement up to `word`, without blanks around */
+  struct slice line;   /* the rest of the line, from `word` on */
+  struct slice before; /* the statement up to `word`, trimmed */
 };
 
 /* Text */
@@ -37,7 +36,7 @@ static bool begins(struct slice s, const char *with) {
   return s.length >= length && memcmp(s.at, with, length) == 0;
 }
 
-/* The word at the start, and whether the text begins with it. */
+/* The word at the start of a text. */
 static struct slice first_word(struct slice s) {
   size_t length = 0;
   while (length < s.length && is_word_byte(s.at[length]))
@@ -71,7 +70,7 @@ static size_t find_byte(struct slice s, char c) {
   return at;
 }
 
-/* The statement in front of a place. */
+/* The statement before a place. */
 static struct slice statement_before(const struct parser *p, uint32_t place) {
   const struct scan *scan = &p->scan;
   size_t end = place - scan->base;
@@ -79,7 +78,7 @@ static struct slice statement_before(const struct parser *p, uint32_t place) {
   return trim((struct slice){scan->text.at + start, end - start});
 }
 
-/* The rules: each for one mistake. True: it was that one. */
+/* Rules, one for each mistake. Each returns true if it was that one. */
 
 static bool comment(struct advice *a) {
   struct slice text = a->p->scan.text;
@@ -102,7 +101,8 @@ static bool comment(struct advice *a) {
   return true;
 }
 
-/* MLP(512), nn.Bidirectional(...): there is more to say than a word. */
+/* MLP(512), nn.Bidirectional(...): the help names the layer to write
+ * instead. */
 static bool foreign_word(struct advice *a) {
   struct slice word = a->word;
   if (a->found == TOKEN_DOT)
@@ -120,7 +120,7 @@ static bool foreign_word(struct advice *a) {
   return true;
 }
 
-/* `add` and its blocks on lines of their own */
+/* `add` with its blocks on the next lines */
 static bool operands(struct advice *a) {
   if (a->found != TOKEN_BRACE || a->p->scan.before != TOKEN_BRACE_CLOSE)
     return false;
@@ -192,7 +192,7 @@ static bool percent(struct advice *a) {
   return true;
 }
 
-/* cut=4,4: the numbers of several stages. */
+/* cut=4,4: the blocks of several stages. */
 static bool turns(struct advice *a) {
   static const char key[] = "cut=";
   struct slice text = a->p->scan.text;
@@ -213,7 +213,7 @@ static bool turns(struct advice *a) {
   return true;
 }
 
-/* `act=leaky 0.1` and `act=(leaky 0.1)`: a layer that is a value. */
+/* `act=leaky 0.1` and `act=(leaky 0.1)`: a layer as a value. */
 static bool layer_value(struct advice *a) {
   struct slice layer = last_word(a->before);
   struct slice front = slice_less(a->before, layer.length);
@@ -238,7 +238,7 @@ static bool layer_value(struct advice *a) {
   return true;
 }
 
-/* `repeat 3` and its brace on the next line. */
+/* `repeat 3` with its brace on the next line. */
 static bool brace_below(struct advice *a) {
   struct slice rest =
       slice_from(a->p->scan.text, a->span.begin - a->p->scan.base);
@@ -297,7 +297,7 @@ static bool file_end(struct advice *a) {
   return true;
 }
 
-/* What to say of a token, whatever stands around it. */
+/* Advice that depends on the token alone. */
 static bool by_token(struct advice *a) {
   switch (a->found) {
   case TOKEN_KW_ELSE:
@@ -362,7 +362,7 @@ void advice_give(struct parser *p, struct diagnostic *d, enum token found,
       return;
 }
 
-/* Braces that the rest of the line opens, and that the parser skips. */
+/* Counts the braces that the skipped rest of the line opens. */
 static int count_open(const struct parser *p, struct span span) {
   struct slice rest = to_line_end(
       slice_from(p->scan.text, (size_t)(span.begin - p->scan.base)));
@@ -375,7 +375,7 @@ static int count_open(const struct parser *p, struct span span) {
 void advice_skip_line(struct parser *p, struct span span) {
   p->error_at = span.begin;
   if (p->scan.silent)
-    return; /* its braces are counted */
+    return; /* its braces are already counted */
   p->skipped_braces += count_open(p, span);
   p->scan.silent = true;
 }

@@ -1,12 +1,12 @@
 /*
- * Texts that are alike: nets of millions of lines have but few that differ.
- * A layer whose text stood before has the arguments of that one; they are
- * parsed, for what could be wrong, and given back.
+ * Equal texts of layers share their arguments: in nets of millions of lines,
+ * few texts differ. A repeated text is parsed for its errors; the new arguments
+ * are freed.
  */
 #include "parser/build.h"
 #include "base/hash.h"
 
-enum { ALIKE = 256 }; /* texts that are remembered, of late */
+enum { ALIKE = 256 }; /* recent texts that are remembered */
 
 struct parsed_alike {
   struct slice text; /* empty: none yet */
@@ -30,7 +30,7 @@ static size_t place_of(struct slice text) {
   return (size_t)(hash >> 32) % ALIKE;
 }
 
-/* Inside braces, a layer may be applied often: it has its own arguments. */
+/* Not shared inside braces, where a layer may be applied often. */
 struct arg_list build_args(struct parser *p) {
   p->shares = p->alike && p->scan.depth == 0;
   p->args = arena_mark(p->arena);

@@ -1,4 +1,4 @@
-/* The syntax tree: words with arguments; it knows no layer by name. */
+/* The syntax tree: words with arguments. It knows no layer by name. */
 #ifndef NETC_PARSER_AST_H
 #define NETC_PARSER_AST_H
 
@@ -20,8 +20,8 @@ enum expr_kind {
   EXPR_FIELD,  /* in.name */
   EXPR_INDEX,  /* left[right], a label */
   EXPR_PATH,   /* left.name, a label */
-  EXPR_RANGE,  /* left..right, by steps of `step` */
-  EXPR_TEXT,   /* of a message, which `name` holds as it is */
+  EXPR_RANGE,  /* left..right, in steps of `step` */
+  EXPR_TEXT,   /* text of a message, unchanged, in `name` */
   EXPR_DIMS,   /* items joined by x */
   EXPR_PAIR,   /* left:right */
 };
@@ -46,11 +46,11 @@ enum op {
   OP_OR,
 };
 
-/* Nets of millions of lines are written, too: a node of the tree is small. */
+/* Kept small, since nets may have millions of lines. */
 struct expr {
   enum expr_kind kind : 8;
   enum op op : 8;
-  unsigned depth : 16; /* of the tree below, at most LIMIT_DEPTH */
+  unsigned depth : 16; /* of its subtree, at most LIMIT_DEPTH */
   struct span span;
   union {            /* by its kind */
     int64_t integer; /* EXPR_INT, EXPR_BOOL */
@@ -62,7 +62,7 @@ struct expr {
   };
   union {
     struct expr *left;
-    struct expr *items; /* EXPR_CALL, EXPR_DIMS: a list by `next` */
+    struct expr *items; /* EXPR_CALL, EXPR_DIMS: linked by `next` */
   };
   struct expr *next;
 };
@@ -106,7 +106,7 @@ struct name_list {
 
 /* One row of `for names in [rows]`. */
 struct table_row {
-  struct expr *values; /* a list by `next` */
+  struct expr *values; /* linked by `next` */
   struct span span;
   struct table_row *next;
 };
@@ -129,53 +129,54 @@ enum stmt_kind {
   STMT_USE,
   STMT_SETTINGS, /* train, infer, budget */
   STMT_MESSAGE,  /* error, warn, allow */
-  STMT_HOLE,     /* a syntax error, which was reported */
+  STMT_HOLE,     /* a syntax error that has been reported */
 };
 
-/* What a layer does not have. */
+/* Members that a layer does not have. */
 struct stmt_more {
   struct expr *value; /* let, param, repeat, if; input: its dimensions; from,
-                         again: what they refer to; error, warn: the parts of
-                         the message, a list by `next` */
+                       * again: the label; error, warn: parts of the message,
+                       * linked by `next` */
   struct block *block;
   struct expr *high;  /* for i in value..high */
   struct expr *step;  /* NULL: 1 */
   struct slice dtype; /* input: after the colon */
   struct span dtype_span;
   struct def_param *params;
-  struct name_list *names; /* for; param: of the columns after its own */
-  struct table_row *rows;  /* for, param: the values; NULL for a range */
-  struct expr *range;      /* param: what is allowed */
+  struct name_list *names; /* for; param: names of the further columns */
+  struct table_row *rows;  /* for, param: the values; NULL: a range */
+  struct expr *range;      /* param: the allowed values */
   struct block *otherwise; /* if */
 };
 
-/* What stands in front of a statement and after it. */
+/* The label before a statement and the mark after it. */
 struct stmt_ends {
-  struct slice label; /* .at is NULL if there is none */
+  struct slice label; /* .at is NULL: none */
   struct span label_span;
-  struct expr *label_indices; /* `skip[i]:`, a list by `next` */
+  struct expr *label_indices; /* `skip[i]:`, linked by `next` */
   struct expr *mark;          /* -> DIMS */
-  struct span mark_span;      /* with the arrow */
+  struct span mark_span;      /* including the arrow */
 };
 
 struct stmt {
   enum stmt_kind kind : 8;
   bool training : 1; /* fork train */
-  bool single : 1;   /* fork of a layer without braces */
-  int index;         /* among all statements of the compilation */
+  bool single : 1;   /* fork of one layer without braces */
+  int index;         /* among all statements of a compilation */
   struct span span;  /* without label and mark */
   struct span name_span;
-  struct slice name; /* the word; what is named */
-  uint32_t moved;    /* `args` are of an equal text, so many bytes before it */
+  struct slice name; /* the word, or the name that is defined */
+  uint32_t moved;    /* bytes from an equal text, whose `args` it shares, to
+                      * this one */
   struct arg *args;
-  struct stmt_ends *ends; /* where there is nothing of them, and of a layer, */
-  struct stmt_more *more; /* empty ones, never written to */
+  struct stmt_ends *ends; /* for layers and statements without them, */
+  struct stmt_more *more; /* shared empty ones, never written to */
   struct stmt *next;
 };
 
 struct block {
   struct stmt *first;
-  struct span span;  /* with the braces */
+  struct span span;  /* including the braces */
   struct span close; /* the closing brace or the end of the text */
 };
 

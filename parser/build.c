@@ -1,4 +1,4 @@
-/* Constructors of the syntax tree, for the actions of grammar.y. */
+/* Build: constructors of the syntax tree, for the actions of grammar.y. */
 #include "parser/build.h"
 
 struct expr *build_expr(struct parser *p, enum expr_kind kind,
@@ -35,7 +35,7 @@ struct expr *build_name(struct parser *p, enum expr_kind kind,
   return expr;
 }
 
-/* `a + a + a ...` is a tree as deep as it is long: what walks it recurses. */
+/* `a + a + a ...` is as deep as it is long, and walks over the tree recurse. */
 static bool too_deep(struct parser *p, int depth, struct span span) {
   if (depth <= LIMIT_DEPTH)
     return false;
@@ -95,7 +95,7 @@ struct expr *build_call(struct parser *p, struct slice name, struct expr *items,
   return expr;
 }
 
-/* `in.stem.conv1`: a label that is called `in`, and no size. */
+/* `in.stem.conv1`: a label called `in`, not a size. */
 static struct expr *as_label(struct parser *p, struct expr *expr) {
   if (expr->kind != EXPR_FIELD)
     return expr;
@@ -157,7 +157,7 @@ struct expr *build_keyed(struct parser *p, struct named key, struct expr *value,
   return expr;
 }
 
-/* Appending walks the list, but it has at most a few items that are valid. */
+/* Appending is cheap, since valid lists have few items. */
 struct expr *build_dims(struct parser *p, struct expr *left,
                         struct expr *right) {
   if (left->kind != EXPR_DIMS) {
@@ -216,7 +216,7 @@ struct stmt *build_hole(struct parser *p, struct span span) {
          p->scan.text.at[line - p->scan.base - 1] != '\n')
     line--;
   if (span.begin < line && line <= span.end)
-    span.begin = line; /* what it was nested in is no part of it */
+    span.begin = line; /* it is not part of what encloses it */
   return build_stmt(p, STMT_HOLE, span);
 }
 

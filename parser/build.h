@@ -1,10 +1,10 @@
-/* Constructors of the syntax tree, for the actions of grammar.y. */
+/* Build: constructors of the syntax tree, for the actions of grammar.y. */
 #ifndef NETC_PARSER_BUILD_H
 #define NETC_PARSER_BUILD_H
 
 #include "parser/parse.h"
 
-/* Lists as they are built from left to right. */
+/* Lists that are built from left to right. */
 struct expr_list {
   struct expr *first, *last;
 };
@@ -24,7 +24,7 @@ struct param_list {
   struct def_param *first, *last;
 };
 
-/* A name and where it stands. */
+/* A name and its place. */
 struct named {
   struct slice name;
   struct span span;
@@ -46,7 +46,7 @@ struct new_label {
     (list).last = (item);         \
   } while (0)
 
-/* Texts of layers that are remembered: alike.c */
+/* Recent texts of layers: alike.c */
 struct parsed_alike *alike_open(struct arena *arena);
 
 struct expr *build_expr(struct parser *p, enum expr_kind kind,
@@ -57,7 +57,7 @@ struct expr *build_bool(struct parser *p, bool value, struct span span);
 struct expr *build_name(struct parser *p, enum expr_kind kind,
                         struct slice name, struct span span);
 
-/* Trees deeper than LIMIT_DEPTH are refused; the left part is returned. */
+/* These return the left part if the tree is deeper than LIMIT_DEPTH. */
 struct expr *build_unary(struct parser *p, enum op op, struct expr *operand,
                          struct span span);
 struct expr *build_binary(struct parser *p, enum op op, struct expr *left,
@@ -73,11 +73,11 @@ struct expr *build_index(struct parser *p, struct expr *left,
 struct expr *build_path(struct parser *p, struct expr *left, struct slice name,
                         struct span span);
 
-/* low..high, and a step after the word `step`. */
+/* low..high, with the step after the word `step`, if any. */
 struct expr *build_range(struct parser *p, struct expr *low, struct expr *high,
                          struct expr *step);
 
-/* The step after a word: NULL, and reported, if that is not `step`. */
+/* The step after a word. If the word is not `step`: an error, and NULL. */
 struct expr *build_step(struct parser *p, struct named word, struct expr *step);
 
 /* key=value in a call. */
@@ -94,16 +94,16 @@ struct block *build_block(struct parser *p, struct stmt *first,
                           struct span span);
 struct stmt *build_stmt(struct parser *p, enum stmt_kind kind,
                         struct span span);
-/* What stands for a statement that could not be read. */
+/* Stands for a statement that could not be parsed. */
 struct stmt *build_hole(struct parser *p, struct span span);
 struct stmt *build_named(struct parser *p, enum stmt_kind kind,
                          struct named named, struct span span);
-/* An empty list, at the begin of arguments. */
+/* An empty list, at the start of the arguments. */
 struct arg_list build_args(struct parser *p);
-/* A word with arguments, or with those of an equal text before it: alike.c */
+/* A word with its arguments, or those of an equal earlier text: alike.c */
 struct stmt *build_apply(struct parser *p, struct named word, struct arg *args,
                          struct span span);
-/* `param size depth = n in ..`: the first name is the param's. */
+/* `param size depth = n in ..`: the first name is the parameter's. */
 struct stmt *build_param(struct parser *p, struct name_list *names,
                          struct expr *value, struct span span);
 /* `fork a: linear 1`: a fork of one layer. */
@@ -116,11 +116,11 @@ struct stmt *build_label(struct parser *p, struct stmt *stmt,
                          const struct new_label *label);
 struct stmt *build_mark(struct parser *p, struct stmt *stmt, struct expr *sizes,
                         struct span span);
-/* `error "depth is {depth}"`; NULL, and reported, if it is no message. */
+/* `error "depth is {depth}"`. If it is no message: an error, and NULL. */
 struct stmt *build_message(struct parser *p, struct named word,
                            struct span string, struct span span);
 
-/* gpu="NVIDIA GeForce RTX 4090": nothing else is quoted. NULL: an error. */
+/* gpu="NVIDIA GeForce RTX 4090", the only quoted value. NULL: an error. */
 struct expr *build_quoted(struct parser *p, struct slice key, struct slice text,
                           struct span string);
 struct stmt *build_settings(struct parser *p, const char *word,

@@ -1,7 +1,7 @@
 /*
- * The formatter works on tokens and what stands between them, so that it
- * cannot lose a comment: the text becomes lines, each with its indentation,
- * its cells, its mark and its comment; then neighbouring lines are aligned.
+ * Formatter: works on tokens and the text between them, so that it cannot lose
+ * a comment. The text becomes lines with their indentation, cells, mark and
+ * comment; then neighbouring lines are aligned.
  */
 #include "parser/format.h"
 
@@ -10,12 +10,12 @@ enum { INDENT = 2, CONTINUED = 4 };
 struct format_line {
   struct slice text;    /* the tokens with canonical blanks */
   struct slice mark;    /* `-> DIMS`, if it ends the line */
-  struct slice comment; /* with its # */
+  struct slice comment; /* including its # */
   size_t indent;
   bool blank_before;
-  bool in_table;           /* a row of a table, by itself on its line */
+  bool in_table;           /* a row of a table on a line of its own */
   bool continued;          /* the line ends with a backslash */
-  VEC(struct slice) cells; /* of a row */
+  VEC(struct slice) cells; /* of a table row */
 };
 
 struct token_seen {
@@ -36,13 +36,13 @@ struct formatter {
   bool any_token;     /* on this line */
   size_t newlines;    /* since the last line with content */
   bool was_continued; /* the line before ends with a backslash */
-  size_t mark_start;  /* where the last mark of the line begins; 0: none */
+  size_t mark_start;  /* offset of the line's last mark; 0: none */
   /* Context. */
   struct token_seen last;
-  bool last_blank;  /* a blank stood after the last token */
-  bool at_start;    /* of a statement */
+  bool last_blank;  /* a blank came after the last token */
+  bool at_start;    /* the next token starts a statement */
   bool nothing_yet; /* no token since the last line end, `;`, `{` or `[` */
-  enum token first; /* token of the statement */
+  enum token first; /* the first token of the statement */
   size_t line_number;
   VEC(struct {
     char bracket;
@@ -70,7 +70,7 @@ static bool spaced_assign(const struct formatter *f) {
          innermost(f) != '(';
 }
 
-/* `L: layer` against `a:b`; `input 8 : i32` apart. */
+/* `L: layer`, `input 8 : i32`, `a:b`. */
 enum colon { COLON_LABEL, COLON_TYPE, COLON_PAIR };
 
 static enum colon colon_kind(const struct formatter *f) {
@@ -87,7 +87,7 @@ static bool is_blank(char c) {
   return scan_is_blank(c) || c == '\n' || c == '\\';
 }
 
-/* An operator keeps its blanks if it has one on either side. */
+/* An operator keeps its blanks if the source has one on either side. */
 static bool blank_in_source(const struct formatter *f, struct span span) {
   size_t begin = span.begin - f->source->base;
   size_t end = span.end - f->source->base;
@@ -97,7 +97,7 @@ static bool blank_in_source(const struct formatter *f, struct span span) {
   return before || after;
 }
 
-/* `y[3..1 step -1]`: inside brackets a sign is a token like an operator. */
+/* `y[3..1 step -1]`: inside brackets, a sign is scanned like an operator. */
 static bool signs_step(const struct formatter *f, struct token_seen seen) {
   struct slice before = f->source->text;
   size_t end = seen.span.end - f->source->base;
@@ -108,7 +108,7 @@ static bool signs_step(const struct formatter *f, struct token_seen seen) {
   return seen.token == TOKEN_MINUS && !blank && slice_ends(before, " step");
 }
 
-/* The token after the current one, without taking it. */
+/* A token and the one after it. */
 struct token_pair {
   struct token_seen now;
   enum token next;
@@ -256,7 +256,7 @@ static void put_token(struct formatter *f, const struct token_pair *p) {
   bool blank = f->any_token && wants_blank(f, p);
   start_statement(f, p);
   if (closer_of(t) && !f->any_token)
-    close_bracket(f); /* a closer leads its line: one level less */
+    close_bracket(f); /* a closer at the start of a line: one level less */
   bool closed = closer_of(t) && !f->any_token;
   first_on_line(f, t);
   if (t == TOKEN_ARROW)
@@ -278,16 +278,16 @@ static void put_token(struct formatter *f, const struct token_pair *p) {
     f->at_start = innermost(f) == '{';
   if ((t == TOKEN_COLON && f->first == TOKEN_COLON) || t == TOKEN_KW_FORK ||
       (t == TOKEN_KW_TRAIN && f->last.token == TOKEN_KW_FORK))
-    f->at_start = true; /* what the label or the fork is of */
+    f->at_start = true; /* a statement follows the label or `fork` */
   if (t == TOKEN_SEMICOLON || t == TOKEN_BRACE || t == TOKEN_BRACE_CLOSE)
-    f->mark_start = 0; /* a mark inside a line stays where it is */
+    f->mark_start = 0; /* only a mark at the end of a line is aligned */
   f->nothing_yet =
       t == TOKEN_SEMICOLON || t == TOKEN_BRACE || t == TOKEN_BRACKET;
   f->last = p->now;
   f->last_blank = blank;
 }
 
-/* What stands between two tokens: blanks, comments, line ends. */
+/* Writes what is between two tokens: blanks, comments, line ends. */
 static void put_gap(struct formatter *f, size_t begin, size_t end) {
   struct slice text = f->source->text;
   for (size_t i = begin; i < end; i++) {
@@ -307,7 +307,7 @@ static void put_gap(struct formatter *f, size_t begin, size_t end) {
   }
 }
 
-/* A `;` that has a statement or row on both sides, up to the line's ends. */
+/* True for a `;` with a statement or row on both sides in its line. */
 static bool separates(const struct formatter *f, enum token next) {
   bool before = !f->nothing_yet;
   bool behind = next != TOKEN_SEMICOLON && next != TOKEN_NEWLINE &&
@@ -326,18 +326,18 @@ static struct token_seen next_token(struct formatter *f) {
   return seen;
 }
 
-/* Marks that are written anew */
+/* Marks that are replaced */
 
 static bool inside(struct span inner, struct span outer) {
   return outer.end > outer.begin && inner.begin >= outer.begin &&
          inner.end <= outer.end;
 }
 
-/* Skips the marks that a new one replaces. */
+/* True if a new mark replaces the token. */
 static bool is_replaced(struct formatter *f, struct span span) {
   while (f->next_old < f->mark_count &&
          f->marks[f->next_old].old.end <= span.begin)
-    f->next_old++; /* without an old mark it is passed at once */
+    f->next_old++; /* an empty `old` is passed at once */
   return f->next_old < f->mark_count && inside(span, f->marks[f->next_old].old);
 }
 
@@ -386,7 +386,7 @@ static void read_lines(struct formatter *f) {
   end_line(f);
 }
 
-/* Alignment of neighbours */
+/* Alignment of neighbouring lines */
 
 static size_t width_of(const struct format_line *line) {
   return line->indent + text_width(line->text);
@@ -397,7 +397,7 @@ static bool is_number(struct slice cell) {
          ((cell.at[0] >= '0' && cell.at[0] <= '9') || cell.at[0] == '-');
 }
 
-/* Rows of one table with as many cells each. */
+/* The end of a run of rows in one table with equally many cells. */
 static size_t table_run(const struct formatter *f, size_t first) {
   size_t last = first + 1;
   const struct format_line *head = &f->lines.at[first];
@@ -453,7 +453,7 @@ static void align_tables(struct formatter *f) {
   }
 }
 
-/* Puts `more` after the texts of a run of lines, at one column. */
+/* Appends a member to each line of a run, aligned at one column. */
 static void append_aligned(struct formatter *f, size_t first, size_t last,
                            size_t member, size_t gap) {
   size_t column = 0;

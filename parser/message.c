@@ -1,6 +1,6 @@
 /*
- * Messages: `error "depth is {depth}"`, a text with values in it, and
- * `allow "huge-fc"`, warnings that a file is not told of.
+ * Messages: `error "depth is {depth}"`, a text with values, and `allow
+ * "huge-fc"`, which turns warnings off for a file.
  */
 #include "base/suggest.h"
 #include "parser/build.h"
@@ -9,7 +9,7 @@
 struct message {
   struct parser *p;
   struct expr_list parts;
-  struct span rest; /* of the string, without its quotes */
+  struct span rest; /* of the string, without quotes */
 };
 
 static char at(const struct message *m, uint32_t place) {
@@ -27,7 +27,7 @@ static void add_text(struct message *m, uint32_t end) {
   APPEND(m->parts, part);
 }
 
-/* The value after a `{`; what follows it is next. */
+/* Adds the value after a `{` and moves past it. */
 static bool add_value(struct message *m, uint32_t open) {
   uint32_t end = open + 1;
   while (end < m->rest.end && at(m, end) != '}')
@@ -48,7 +48,7 @@ static bool add_value(struct message *m, uint32_t open) {
   return value;
 }
 
-/* Texts, and values between braces; `{{` and `}}` are braces themselves. */
+/* Splits a string into texts and values in braces; `{{` and `}}` are braces. */
 static bool read_parts(struct message *m) {
   for (uint32_t place = m->rest.begin; place < m->rest.end; place++) {
     char c = at(m, place);
@@ -71,7 +71,7 @@ static bool read_parts(struct message *m) {
   return true;
 }
 
-/* A kind of warning; an error cannot be allowed. */
+/* Allows a kind of warning; errors cannot be allowed. */
 static void allow(struct parser *p, struct slice name, struct span span) {
   struct suggestion s = suggest_begin(name);
   enum slug slug = slug_find(name);

@@ -3,7 +3,7 @@
 
 #include "parser/advice.h"
 
-/* What stands there, in its own words where that says more. */
+/* Describes the token that was found, quoting it where that helps. */
 static void put_found(struct text *out, struct parser *p, enum token token,
                       struct span span) {
   struct slice text = sources_slice(p->diags->sources, span);
@@ -26,7 +26,7 @@ static bool wanted(const enum token *tokens, int count, enum token token) {
   return false;
 }
 
-/* Tokens that begin a value are one thing for people. */
+/* True for tokens that a message calls "a value". */
 static bool begins_value(enum token token) {
   switch (token) {
   case TOKEN_FUNC:
@@ -44,7 +44,7 @@ static bool begins_value(enum token token) {
 
 static void put_expected(struct text *out, const enum token *tokens,
                          int count) {
-  enum { SHOWN = 4 }; /* a longer list helps nobody */
+  enum { SHOWN = 4 }; /* longer lists do not help */
   bool value = wanted(tokens, count, TOKEN_INT);
   const char *words[SHOWN];
   int shown = 0;
@@ -71,16 +71,16 @@ static struct span open_bracket(const struct parser *p) {
 void syntax_report(struct parser *p, enum token found, struct span span,
                    const enum token *expected, int count) {
   if (found == TOKEN_BRACE_CLOSE && p->skipped_braces > 0) {
-    p->skipped_braces--; /* its partner was in error */
+    p->skipped_braces--; /* its opening brace was on a line in error */
     return;
   }
   if (found == TOKEN_END && p->scan.failed)
-    return; /* nested too deep, which was said */
+    return; /* nested too deep, already reported */
   if (found != TOKEN_BRACE_CLOSE && found != TOKEN_NEWLINE)
     advice_skip_line(p, span);
   struct text what = text_new(p->arena);
   if (found == TOKEN_END && p->scan.depth > 0 && !p->value_alone) {
-    span = open_bracket(p); /* its fault, not that of the end */
+    span = open_bracket(p); /* report the open bracket, not the end */
     text_put(&what, "this `");
     text_puts(&what, sources_slice(p->diags->sources, span));
     text_put(&what, "` is not closed");

@@ -4,7 +4,7 @@
 
 #include "parser/parse.h"
 
-/* Reports `found`, where one of `expected` should stand. */
+/* Reports `found` where one of `expected` was required. */
 void syntax_report(struct parser *p, enum token found, struct span span,
                    const enum token *expected, int count);
 

@@ -1,4 +1,4 @@
-/* Iterations: the tree that loops make of a net. */
+/* Iterations: the tree of loop frames of a net. */
 #include "sema/repeat/iteration.h"
 
 const struct frame *iteration_around(const struct frame *frame) {
@@ -7,7 +7,7 @@ const struct frame *iteration_around(const struct frame *frame) {
   return frame;
 }
 
-/* The outermost frame around a node that does not hold the other one. */
+/* The outermost frame around a node that does not hold the other node. */
 static const struct frame *frame_without(const struct model *model,
                                          int64_t node, int64_t other) {
   const struct frame *frame = model->nodes.at[node].frame;

@@ -6,12 +6,12 @@
 
 struct finding {
   struct model *model;
-  int64_t *last; /* by node: the last one that reads it */
-  bool *inside;  /* by node: of a block, after its first layer */
-  bool *tied;    /* by parameter: several layers use it; NULL: none is */
+  int64_t *last; /* by node: the last node that reads it */
+  bool *inside;  /* by node: in a block, after its first layer */
+  bool *tied;    /* by parameter: several layers use it; NULL: none is shared */
 };
 
-/* A block is recorded as one, so that no iteration begins inside it. */
+/* No iteration begins inside a block, which is recorded as one. */
 static void find_inside(struct finding *s, struct arena *arena) {
   const struct model *model = s->model;
   s->inside = arena_alloc(arena, model->nodes.count + 1, sizeof *s->inside);
@@ -34,7 +34,7 @@ static void find_tied(struct finding *s, struct arena *arena) {
   }
 }
 
-/* Nodes of one key are the same layer; an input of the net is like no other. */
+/* Nodes with equal keys are the same layer; an input of the net equals none. */
 static uint64_t *keys_of(const struct model *model, struct arena *arena) {
   uint64_t *keys = arena_room(arena, model->nodes.count + 1, sizeof *keys);
   for (size_t i = 0; i < model->nodes.count; i++) {
@@ -46,7 +46,7 @@ static uint64_t *keys_of(const struct model *model, struct arena *arena) {
   return keys;
 }
 
-/* Nothing from node `end` on reads the node or shares its parameters. */
+/* True if no node from `end` on reads the node or shares its parameters. */
 static bool is_local(const struct finding *s, int64_t index, int64_t end) {
   const struct node *node = &s->model->nodes.at[index];
   bool local = s->last[index] < end;
@@ -60,8 +60,8 @@ static void add_if_long(struct finding *s, struct node_turns turns) {
     *VEC_PUSH(s->model->arena, &s->model->turns) = turns;
 }
 
-/* A stretch may have begun in the one before it. It is parted where one node
- * is read from further behind. */
+/* A stretch may begin inside the one before it. It is split where a node is
+ * read from further behind. */
 static void add_stretch(struct finding *s, int64_t first, int64_t end,
                         int64_t length) {
   const struct model *model = s->model;

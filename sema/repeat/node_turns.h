@@ -4,9 +4,9 @@
 
 #include "sema/model/model.h"
 
-enum { TURNS_LEAST = 6 }; /* fewer iterations are not worth a run */
+enum { TURNS_LEAST = 6 }; /* minimum iterations of a run */
 
-/* Finds model->turns, after cost_find. They only make the simulator faster. */
+/* Finds model->turns, after cost_find. They only speed up the simulator. */
 void node_turns_find(struct model *model);
 
 #endif

@@ -1,7 +1,7 @@
-/* Stretches: nodes that repeat after a number of nodes. */
+/* Stretches: nodes that repeat at a fixed distance. */
 #include "sema/repeat/stretch.h"
 
-/* The last node of a key so far, from 1; it is `node` from now on. */
+/* Returns the last node with this key, from 1, and makes `node` the last. */
 static int64_t take_recent(const uint64_t *keys, int64_t *recent, size_t mask,
                            int64_t node) {
   size_t at = (size_t)keys[node] & mask;

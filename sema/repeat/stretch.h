@@ -13,17 +13,18 @@ struct node_stretch {
 
 typedef VEC(struct node_stretch) stretch_list;
 
-/* All of them, in order; the first nodes of one may also be the last ones of
- * another. Nodes are alike if they have one key and, if that is asked for, read
- * alike. A stretch begins where a node is like the last one of its key. */
+/* Finds all stretches, in order; one may begin with the last nodes of another.
+ * Nodes are alike if their keys are equal and, with `reads`, if they read
+ * alike. A stretch begins where a node is like the last node with its key. */
 stretch_list stretches_find(const struct model *model, const uint64_t *keys,
                             bool reads, struct arena *arena);
 
-/* Both nodes read the same, or what is as far before each of them. */
+/* True if both nodes read the same, or nodes at the same distance before
+ * them. */
 bool stretch_reads_alike(const struct model *model, int64_t a, int64_t b);
 
-/* By node, the last one that reads it; an output of the net is read after all:
- * INT64_MAX. -1: nobody reads it. */
+/* By node, the last node that reads it; INT64_MAX for an output of the net, -1
+ * if no node reads it. */
 int64_t *stretch_readers(const struct model *model, struct arena *arena);
 
 #endif
