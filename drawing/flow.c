@@ -1,4 +1,5 @@
-/* Flow: few enough boxes to draw a net with, and what leads where. */
+/* Flow: reduces a net to few enough boxes to draw, and the edges between
+ * them. */
 #include "drawing/flow.h"
 
 #include <stdlib.h>
@@ -10,8 +11,8 @@ enum { NO_LEAF = -1, SEVERAL = -2 };
 struct builder {
   struct flow flow;
   bool by_shape;
-  int64_t *reads;   /* by leaf: the only one that it reads, or SEVERAL */
-  int64_t *read_by; /* by leaf: the only one that reads it */
+  int64_t *reads;   /* by leaf: the only leaf that it reads, or SEVERAL */
+  int64_t *read_by; /* by leaf: the only leaf that reads it, or SEVERAL */
   bool *parted;     /* by leaf: a frame begins or ends before it */
   size_t *box_of;   /* by leaf */
 };
@@ -20,7 +21,7 @@ static size_t leaf_of(const struct flow *flow, int64_t node) {
   return flow->leaves.of_row[flow->leaves.rows.of_node[node]];
 }
 
-/* Which leaves read which */
+/* Readers of leaves */
 
 static void note(int64_t *at, size_t leaf) {
   *at = *at == NO_LEAF || *at == (int64_t)leaf ? (int64_t)leaf : SEVERAL;
@@ -58,7 +59,7 @@ static void find_borders(struct builder *b) {
         b->parted[leaves->frames.at[i].end] = true;
 }
 
-/* Whether a leaf goes on in the box of the one before it. */
+/* True if a leaf joins the box of the one before it. */
 static bool goes_on(const struct builder *b, size_t leaf) {
   const struct flow *flow = &b->flow;
   const struct leaf *now = &flow->leaves.at[leaf], *before = now - 1;
@@ -85,7 +86,7 @@ static void make_boxes(struct builder *b) {
   }
 }
 
-/* The middle is left out; both ends say more. */
+/* Leaves out the middle, since both ends say more. */
 static void elide(struct flow *flow, size_t most) {
   size_t front = (most - 1) / 2, back = most - 1 - front;
   struct flow_box middle = {flow->boxes[front].first,
@@ -97,7 +98,7 @@ static void elide(struct flow *flow, size_t most) {
   flow->count = most;
 }
 
-/* Inner lines are left out until it fits. */
+/* Leaves out inner lines until the boxes fit. */
 static void find_leaves(struct builder *b, size_t most, enum fold_how how) {
   struct flow *flow = &b->flow;
   flow->leaves = leaves_of(flow->c, how);
@@ -106,7 +107,8 @@ static void find_leaves(struct builder *b, size_t most, enum fold_how how) {
     make_boxes(b);
 }
 
-/* Rather the first of turns whose sizes differ than a hole in the middle. */
+/* Prefers one iteration for all, whatever their sizes, to a hole in the
+ * middle. */
 static void choose_leaves(struct builder *b, size_t most) {
   struct flow *flow = &b->flow;
   find_leaves(b, most, FOLD_EQUAL);
@@ -130,7 +132,7 @@ static void map_leaves(struct builder *b) {
       b->box_of[k] = i;
 }
 
-/* Where the elided boxes are, none begins or ends. */
+/* No frame begins or ends inside the elided boxes. */
 static void find_frames(struct builder *b) {
   struct flow *flow = &b->flow;
   for (size_t i = 0; i < flow->leaves.frames.count; i++) {
@@ -149,7 +151,7 @@ static void find_edges(struct builder *b) {
   const struct model *model = flow->c->model;
   struct arena *arena = flow->c->arena;
   size_t *edge = arena_alloc(arena, flow->count * flow->count + 1,
-                             sizeof *edge); /* from 1 */
+                             sizeof *edge); /* index from 1 */
   for (size_t n = 0; n < model->nodes.count && flow->count; n++) {
     const struct node *node = &model->nodes.at[n];
     size_t to = b->box_of[leaf_of(flow, (int64_t)n)];
@@ -157,7 +159,7 @@ static void find_edges(struct builder *b) {
       int64_t in = node_input(model, node, k);
       size_t from = b->box_of[leaf_of(flow, in)];
       size_t *at = &edge[from * flow->count + to];
-      if (from >= to) /* the next turn of a frame */
+      if (from >= to) /* the next iteration of a frame */
         continue;
       if (!*at) {
         *VEC_PUSH(arena, &flow->edges) = (struct flow_edge){from, to, in, 0};
@@ -172,7 +174,7 @@ static void find_edges(struct builder *b) {
   }
 }
 
-/* Shorter ones first, so that longer ones pass over them. */
+/* Shorter edges first, so that longer ones pass over them. */
 static int by_length(const void *a, const void *b) {
   const struct flow_edge *x = *(struct flow_edge *const *)a;
   const struct flow_edge *y = *(struct flow_edge *const *)b;
@@ -233,7 +235,7 @@ int64_t flow_turns(const struct flow *flow, const struct flow_box *box) {
   return turns;
 }
 
-/* Whether all leaves of a box are layers of one kind, or groups. */
+/* True if all leaves of a box are layers of one kind, or groups. */
 static bool is_of_one_kind(const struct flow *flow,
                            const struct flow_box *box) {
   const struct model *model = flow->c->model;
@@ -261,7 +263,7 @@ void flow_put_count(struct text *out, const struct flow *flow,
     text_printf(out, " +%lld", (long long)turns - 1);
 }
 
-/* In the words of papers; inputs keep their names. */
+/* In plain words; inputs keep their names. */
 static void put_plain_name(struct text *out, const struct flow *flow,
                            const struct flow_box *box) {
   struct text words = text_new(flow->c->arena);
@@ -286,7 +288,7 @@ void flow_put_name(struct text *out, const struct flow *flow,
   flow_put_count(out, flow, box);
 }
 
-/* relu1: relu */
+/* True if a name such as relu1 already contains the layer's word. */
 static bool says_it(struct slice name, struct slice layer) {
   size_t i = layer.length;
   if (name.length <= i || memcmp(name.at, layer.at, i) != 0)
@@ -304,7 +306,7 @@ void flow_put_layer(struct text *out, const struct flow *flow,
   if (box->elided)
     return;
   if (flow->c->options->plain && node->kind != &model_input_kind)
-    return; /* it is the name */
+    return; /* the layer is already the name */
   if (node->kind == &model_input_kind)
     shape_put(&layer, row_shape(flow->c, row), output_layout(flow->c));
   else
@@ -323,7 +325,7 @@ void flow_put_change(struct text *out, const struct flow *flow,
   const struct row *row = &flow->leaves.rows.at[leaf->line->row];
   const struct node *head = &model->nodes.at[row->first];
   if (head->kind == &model_input_kind)
-    return; /* its own box says it */
+    return; /* shown in its own box */
   if (!head->input_count ||
       !shape_equal(shape, model->nodes.at[node_input(model, head, 0)].out))
     shape_put(out, shape, output_layout(flow->c));

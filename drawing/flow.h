@@ -1,25 +1,25 @@
-/* Flow: few enough boxes to draw a net with, and what leads from one to
-   another. */
+/* Flow: reduces a net to few enough boxes to draw, and the edges between
+ * them. */
 #ifndef NETC_DRAWING_FLOW_H
 #define NETC_DRAWING_FLOW_H
 
 #include "drawing/leaves.h"
 
-/* Leaves [first, end) that follow one another and look alike, or were elided.
- */
+/* Consecutive leaves [first, end) that look alike or are elided. */
 struct flow_box {
   size_t first, end;
   bool elided;
 };
 
-/* The largest tensor that one box reads of another. */
+/* The largest tensor that one box reads from another. */
 struct flow_edge {
   size_t from, to; /* boxes, from < to */
-  int64_t node;    /* that makes it */
-  int lane;        /* of those that pass over boxes, from 1; 0: to the next */
+  int64_t node;    /* the node that makes it */
+  int lane;        /* lane of an edge that passes over boxes, from 1; 0: to the
+                    * next box */
 };
 
-/* Boxes [first, end) that are there several times. */
+/* Boxes [first, end) that are repeated. */
 struct flow_frame {
   size_t first, end;
   int64_t times;
@@ -30,8 +30,8 @@ struct flow {
   struct leaves leaves;
   struct flow_box *boxes;
   size_t count;
-  bool alike;    /* turns that are one may be of other sizes */
-  size_t elided; /* leaves without a box of their own */
+  bool alike;    /* iterations drawn as one may differ in sizes */
+  size_t elided; /* leaves in the elided box */
   VEC(struct flow_frame) frames;
   VEC(struct flow_edge) edges;
   int lanes;
@@ -39,12 +39,12 @@ struct flow {
 };
 
 /*
- * At most `most` boxes, in the order of the source; with `by_shape`, what
- * follows in a chain and leaves the same shape is one.
+ * At most `most` boxes, in the order of the source. With `by_shape`, a chain of
+ * leaves with one output shape is one box.
  */
 struct flow flow_of(const struct compiled *c, size_t most, bool by_shape);
 
-/* How many leaves a box stands for. */
+/* The number of leaves in a box. */
 static inline size_t flow_size(const struct flow_box *box) {
   return box->end - box->first;
 }
@@ -54,23 +54,23 @@ static inline const struct leaf *flow_leaf(const struct flow *flow,
   return &flow->leaves.at[box->first];
 }
 
-/* How often the box is there, its leaves and their turns. */
+/* The number of times that the net has the box, with all its leaves. */
 int64_t flow_turns(const struct flow *flow, const struct flow_box *box);
 
-/* The row whose shape leaves a box: its last. */
+/* The last row of a box, whose shape is the box's output. */
 static inline const struct row *flow_row(const struct flow *flow,
                                          const struct flow_box *box) {
   return leaf_row(&flow->leaves, &flow->leaves.at[box->end - 1]);
 }
 
-/* Whether it stands for several rows, a group or what repeats. */
+/* True if a box stands for several rows: a group or a repeat. */
 static inline bool flow_is_group(const struct flow *flow,
                                  const struct flow_box *box) {
   return flow_leaf(flow, box)->line->period > 1 ||
          flow_row(flow, box)->group != NO_NODE;
 }
 
-/* " x 3", or " +2" if others follow than the first is; or nothing. */
+/* " x 3", or " +2" if the others differ from the first, or nothing. */
 void flow_put_count(struct text *out, const struct flow *flow,
                     const struct flow_box *box);
 
@@ -78,16 +78,16 @@ void flow_put_count(struct text *out, const struct flow *flow,
 void flow_put_name(struct text *out, const struct flow *flow,
                    const struct flow_box *box);
 
-/* Its layer as written, or the shape of an input; nothing that the name says.
- */
+/* The layer as written, or the shape of an input, without what the name
+ * says. */
 void flow_put_layer(struct text *out, const struct flow *flow,
                     const struct flow_box *box);
 
-/* The shape that an edge carries, if what made it got another one. */
+/* The shape on an edge, if the node changes its input's shape. */
 void flow_put_change(struct text *out, const struct flow *flow,
                      const struct flow_edge *edge);
 
-/* What was done so that it fits, in sentences; or nothing. */
+/* Sentences on what was left out or joined to fit; may be empty. */
 void flow_put_remarks(struct text *out, const struct flow *flow);
 
 #endif

@@ -5,9 +5,9 @@
 
 struct leaf_walk {
   struct leaves *leaves;
-  int depth;      /* lines that are deeper are left out */
-  size_t *leaf;   /* by line: its leaf, from 1; 0: it is none */
-  int64_t *times; /* by depth: turns around the line that is looked at */
+  int depth;      /* deeper lines are left out */
+  size_t *leaf;   /* by line: its leaf, from 1; 0: none */
+  int64_t *times; /* by depth: repeats around the current line */
 };
 
 static bool has_inner(const struct folds *folds, size_t line) {
@@ -15,7 +15,7 @@ static bool has_inner(const struct folds *folds, size_t line) {
          folds->at[line + 1].depth > folds->at[line].depth;
 }
 
-/* Inputs of the net are told apart, even where they look the same. */
+/* Inputs of the net stay separate even if they look alike. */
 static bool is_input(const struct leaves *leaves,
                      const struct fold_line *line) {
   const struct row *row = &leaves->rows.at[line->row];
@@ -58,7 +58,7 @@ static void find_leaves(struct leaf_walk *w) {
   }
 }
 
-/* Inner lines are of the first turn; the others are like it. */
+/* Inner lines describe the first iteration; the others are like it. */
 static void map_rows(struct leaf_walk *w) {
   struct leaves *leaves = w->leaves;
   const struct folds *folds = &leaves->folds;

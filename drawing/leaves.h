@@ -1,6 +1,6 @@
 /*
- * Leaves: the lines of a folded net that a picture shows, where inner ones
- * are left out until few enough remain. They partition the rows.
+ * Leaves: the lines of a folded net that a picture shows. Inner lines are left
+ * out until few enough leaves remain. The leaves partition the rows.
  */
 #ifndef NETC_DRAWING_LEAVES_H
 #define NETC_DRAWING_LEAVES_H
@@ -9,10 +9,11 @@
 
 struct leaf {
   const struct fold_line *line;
-  int64_t turns; /* of it and of what is around it: how often it is there */
+  int64_t turns; /* number of times that the net has it, with all repeats around
+                  * it */
 };
 
-/* Leaves [first, end) that are there several times, one turn after another. */
+/* Leaves [first, end) that repeat. */
 struct leaf_frame {
   size_t first, end;
   int64_t times;
@@ -26,34 +27,33 @@ struct leaves {
   size_t count;
   size_t *of_row;                /* by row: its leaf */
   VEC(struct leaf_frame) frames; /* outer ones first */
-  bool closed;                   /* inner lines are left out, so that it fits */
+  bool closed;                   /* inner lines were left out to fit */
 };
 
-/* All rows, folded so or as the options say, each line that has no inner one.
- */
+/* All rows, folded by `how` or by the options; each line without inner ones. */
 struct leaves leaves_of(const struct compiled *c, enum fold_how how);
 
 /*
- * One level less. False, with nothing changed, if there is none, or if fewer
- * than `fewest` leaves would remain.
+ * Leaves out the deepest level. False, with nothing changed, if there is none
+ * or if fewer than `fewest` leaves would remain.
  */
 bool leaves_close(struct leaves *leaves, size_t fewest);
 
-/* The last row of its first turn: whose shape leaves it. */
+/* The last row of its first iteration, whose shape is the leaf's output. */
 static inline const struct row *leaf_row(const struct leaves *leaves,
                                          const struct leaf *leaf) {
   return &leaves->rows.at[leaf->line->row + leaf->line->period - 1];
 }
 
-/* "conv1", "bottleneck1", "ln1..add2": without its turns. */
+/* "conv1", "bottleneck1", "ln1..add2": without the number of repeats. */
 void leaf_put_name(struct text *out, const struct leaves *leaves,
                    const struct leaf *leaf);
 
-/* The same of a layer without the groups around it; "ln1..". */
+/* The name of a layer without the groups around it; "ln1..". */
 void leaf_put_own_name(struct text *out, const struct leaves *leaves,
                        const struct leaf *leaf);
 
-/* Its layer as written, the call of a group, "9 rows". */
+/* The layer as written, the call of a group, or "9 rows". */
 void leaf_put_layer(struct text *out, const struct leaves *leaves,
                     const struct leaf *leaf);
 

@@ -1,7 +1,7 @@
 /*
- * arena.chart: the arena at prediction. Steps go to the right, offsets upwards;
- * a buffer is the rectangle of the bytes it has while it lives. Rectangles
- * that share their pixels are drawn as one.
+ * arena.chart: the arena in inference. Steps run to the right, offsets upwards.
+ * A buffer is a rectangle of its bytes over its lifetime. Rectangles that share
+ * all their pixels are drawn as one.
  */
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static const char *const role_names[ROLES] = {
     "input of the net", "output of a layer", "inside a layer", "workspace"};
 static const int role_fills[ROLES] = {5, 3, 4, 1};
 
-/* Buffers that share a place of the grid, the largest first. */
+/* Buffers in the same cells of the grid, the largest first. */
 struct arena_box {
   int x0, x1, y0, y1; /* cells of the grid */
   size_t buffer;
@@ -110,7 +110,7 @@ static void find_boxes(struct arena_map *a) {
   a->count = kept;
 }
 
-/* The finest grid on which there are not too many. */
+/* Chooses the finest grid with few enough boxes. */
 static void choose_grid(struct arena_map *a) {
   a->cell = 1;
   find_boxes(a);
@@ -120,7 +120,7 @@ static void choose_grid(struct arena_map *a) {
   }
 }
 
-/* A net of few steps is drawn as exactly as can be. */
+/* A net of few steps is drawn without rounding to cells. */
 static struct chart_box place_of(const struct arena_map *a,
                                  const struct arena_box *box) {
   const struct arena_buffer *b = buffer_at(a, box->buffer);
@@ -204,7 +204,7 @@ static struct slice words_below(struct arena_map *a, struct text *out) {
 
 /* Drawing */
 
-/* Along the box if it fits, or upwards, or without its groups. */
+/* Along the box, or upwards, or without its groups: whatever fits. */
 static void draw_name(struct arena_map *a, const struct arena_buffer *b,
                       struct chart_box at, const char *ink) {
   struct text names[2] = {text_new(a->c->arena), text_new(a->c->arena)};
@@ -234,7 +234,7 @@ static void draw_box(struct arena_map *a, const struct arena_box *box) {
   struct chart_box at = place_of(a, box);
   int fill = role_fills[role_of(a, b)];
   char ink[] = {'o', 'n', (char)('0' + fill), '\0'};
-  bool thin = at.width < 2.5 || at.height < 2.5; /* nothing but its edges */
+  bool thin = at.width < 2.5 || at.height < 2.5; /* no fill, only edges */
   put_name(a, note, b);
   text_printf(note, "\n%s at offset %s\nsteps %lld to %lld",
               output_size(a->c, b->bytes).text, count_text(b->offset).text,
@@ -257,7 +257,7 @@ static void draw_bound(struct arena_map *a) {
                 chart_note(&a->chart));
 }
 
-/* Where the buffers at the peak overlap: from the last that came on. */
+/* Marks the peak, from the last of its buffers to be allocated. */
 static void draw_peak(struct arena_map *a) {
   const struct inference *f = &a->c->memory.inference;
   int64_t step = 0;
@@ -284,7 +284,7 @@ static void draw_peak(struct arena_map *a) {
                  a->right - LEFT, name);
 }
 
-/* Only what occurs. */
+/* Lists only roles that occur. */
 static double draw_legend(struct arena_map *a, double y) {
   const char *names[ROLES];
   int fills[ROLES], count = 0;

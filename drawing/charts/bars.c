@@ -1,6 +1,6 @@
 /*
- * bars.chart: where parameters, multiply-accumulates and saved bytes are, by
- * layer or group, with shares. Rows that are none of the largest are summed.
+ * bars.chart: parameters, multiply-accumulates and saved bytes by layer or
+ * group, with shares. Rows beyond the largest are summed.
  */
 #include <stdlib.h>
 
@@ -19,13 +19,13 @@ static const struct panel panels[PANELS] = {
     {"MACs of one sample", "MACs", "", 3},
     {"Saved for backward", "saved", "B", 4}};
 
-/* px: of a name, of a panel, of the figures at the right of one. */
+/* px: a name, a panel, the figures beside a panel. */
 struct bar_widths {
   double name, left, panel, values;
 };
 static const struct bar_widths wide = {178, 206, 194, 94};
 
-/* What a line of the chart shows. */
+/* A line of the chart. */
 struct bar {
   size_t leaf;
   int64_t values[PANELS];
@@ -38,8 +38,8 @@ struct bars {
   struct leaves leaves;
   struct bar *at;
   size_t count, empty;
-  bool alike;        /* turns that are one row may be of other sizes */
-  struct bar others; /* all that have no line of their own */
+  bool alike;        /* iterations in one row may differ in sizes */
+  struct bar others; /* sum of the rows without a line */
   size_t other_count;
   int64_t totals[PANELS], most[PANELS];
 };
@@ -50,7 +50,7 @@ static bool is_empty(const struct bar *bar) {
   return !bar->values[0] && !bar->values[1] && !bar->values[2];
 }
 
-/* What all turns of each leaf have: at most the totals. */
+/* Sums up all iterations of each leaf; at most the totals of the net. */
 static void find_bars(struct bars *b) {
   const struct leaves *leaves = &b->leaves;
   size_t count = leaves->count;
@@ -79,7 +79,7 @@ static void find_rows(struct bars *b, enum fold_how how) {
     find_bars(b);
 }
 
-/* Rather turns of other sizes together than a bar of all others. */
+/* Prefers iterations of different sizes in one row to a bar of all others. */
 static void choose_rows(struct bars *b) {
   find_rows(b, FOLD_EQUAL);
   if (b->count <= MOST_ROWS)
@@ -97,7 +97,7 @@ static void find_totals(struct bars *b) {
       b->totals[p] += b->at[i].values[p]; /* at most the totals of the net */
 }
 
-/* The largest of its shares, for which a row is shown. */
+/* The largest of its shares, by which rows are chosen. */
 static double rank_of(const struct bars *b, const struct bar *bar) {
   double most = 0;
   for (int p = 0; p < PANELS; p++) {
@@ -120,7 +120,7 @@ static int by_rank(const void *a, const void *b) {
   return x->bar < y->bar ? -1 : x->bar > y->bar;
 }
 
-/* The largest keep the order of the source, the others become one. */
+/* Keeps the largest rows in the order of the source and sums the others. */
 static void keep_largest(struct bars *b) {
   struct arena *arena = b->c->arena;
   if (b->count <= MOST_ROWS)
@@ -232,13 +232,13 @@ static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
   double width = chart_text_width(text_slice(out), CHART_SMALL) +
                  chart_text_width(text_slice(&turns), CHART_SMALL);
   if (width > b->widths.name && leaf->line->period > 1) {
-    out->length = begin; /* "concat1..": its first row says most */
+    out->length = begin; /* "concat1..": the first row says most */
     leaf_put_own_name(out, &b->leaves, leaf);
   }
   text_puts(out, text_slice(&turns));
 }
 
-/* Where there is no room for figures, shares alone are beside the bars. */
+/* Without room for figures, only shares are beside the bars. */
 static struct bar_widths choose_widths(const struct chart *chart) {
   struct bar_widths w = wide;
   if (!chart_is_narrow(chart)) {

@@ -1,7 +1,7 @@
 /*
- * Charts: what they are drawn with. Looks are classes, so that one file of SVG
- * serves light screens, dark ones and paper; nothing is loaded from anywhere.
- * Variables of CSS would be shorter, but librsvg and older tools know none.
+ * Charts: common drawing functions. Looks are classes, so that one SVG file
+ * serves light screens, dark ones and paper, and loads nothing. CSS variables
+ * would be shorter, but librsvg and older tools lack them.
  */
 #include "drawing/charts/chart.h"
 
@@ -13,9 +13,10 @@ static const int64_t sizes[] = {[CHART_SMALL] = 10 * POINT,
 static const char *const size_classes[] = {
     [CHART_SMALL] = "small", [CHART_TEXT] = "text", [CHART_HEAD] = "head"};
 
-enum { LINE = 15 }; /* px from one line of a text to the next */
+enum { LINE = 15 }; /* px between the lines of a text */
 
-/* As many px as keep the smallest letters readable; 0: all. */
+/* The width in px at which the smallest letters stay readable; 0: the full
+ * width. */
 static double width_of(int64_t print_width) {
   double px = (double)(print_width * 10 / LEAST_TEXT);
   return !print_width || px > CHART_WIDTH ? CHART_WIDTH
@@ -42,7 +43,7 @@ struct slice chart_caption(const struct chart *s, struct slice words) {
 
 struct slice chart_note(struct chart *s) {
   struct slice text = text_slice(&s->note);
-  s->note = text_new(s->scene->arena); /* what is noted stays */
+  s->note = text_new(s->scene->arena); /* earlier notes stay valid */
   return text;
 }
 
@@ -57,7 +58,7 @@ static int ink(enum palette_chart_ink which) {
   return palette_chart_inks[0][which];
 }
 
-/* How lines look that are no edges of a fill. */
+/* Looks of lines that are not edges of a fill. */
 static const struct look {
   const char *class;
   enum palette_chart_ink stroke;
@@ -68,7 +69,7 @@ static const struct look {
     {"mark", CHART_LETTERS, 100, true}, {"ring", CHART_LETTERS, 200, false},
     {"skip", CHART_FAINT, 120, false},  {"halo", CHART_PAPER, 350, false}};
 
-/* As much as a shade takes from a fill. */
+/* The colour of a shade over a fill. */
 static int shaded(int fill) {
   int result = 0;
   for (int shift = 0; shift < 24; shift += 8)
@@ -76,7 +77,8 @@ static int shaded(int fill) {
   return result;
 }
 
-/* "edge c3", "c3", or the name of a look: for all that has no style sheet. */
+/* Sets the colours of "edge c3", "c3" or a look, for formats without style
+ * sheets. */
 static void set_look(struct chart *s, struct scene_item *item,
                      const char *class) {
   const char *fill = strncmp(class, "edge ", 5) == 0 ? class + 5 : class;
@@ -161,7 +163,8 @@ static bool starts_character(char c) {
   return ((unsigned char)c & 0xC0) != 0x80;
 }
 
-/* Its beginning and its end, which tell layers apart, with dots between. */
+/* Keeps the beginning and the end, which distinguish layers, with dots
+ * between. */
 static void put_shortened(struct text *to, struct slice text, double width,
                           enum chart_font font) {
   size_t left = 0, right = text.length;
@@ -201,7 +204,7 @@ void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
   chart_text_as(s, class, font, anchor, x, y, text_slice(&shortened));
 }
 
-/* The next line of a text that is broken at blanks. */
+/* The next line of a text, broken at a blank. */
 static struct slice next_line(struct slice *rest, enum chart_font font,
                               double width) {
   size_t end = 0;
@@ -405,7 +408,7 @@ double chart_at(const struct chart_scale *scale, double value) {
   return scale->zero + (scale->end - scale->zero) * (value / scale->high);
 }
 
-/* 1, 2, 4, ..., 512 of a unit by 1,024; 1, 2, 5 by tens for the others. */
+/* 1, 2, 4, ..., 512 of a binary unit, else 1, 2, 5 times a power of ten. */
 static int64_t chart_step(int64_t high, enum text_units units, int most) {
   int64_t step = 1;
   for (int i = 0; high / step > most && step < INT64_MAX / 10; i++)
@@ -424,7 +427,7 @@ void chart_byte_axis(struct chart *s, const struct chart_scale *scale,
     while (units != UNITS_BYTES && value / of >= unit && of < INT64_MAX / unit)
       of *= unit;
     chart_line(s, value ? "grid" : "axis", x0, y, x1, y);
-    /* 1.25 GiB is not 1.2 GiB. */
+    /* Enough digits: 1.25 GiB, not 1.2 GiB. */
     text_size(&s->note, value, units,
               value % of == 0                                      ? 0
               : value % of % (of / 10) == 0 || value * 2 % of == 0 ? 1

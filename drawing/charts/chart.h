@@ -1,4 +1,4 @@
-/* Charts: what they are drawn with; numbers, texts, axes, legend, colours. */
+/* Charts: numbers, texts, axes, legend and colours that all of them use. */
 #ifndef NETC_DRAWING_CHARTS_CHART_H
 #define NETC_DRAWING_CHARTS_CHART_H
 
@@ -6,120 +6,121 @@
 #include "drawing/scene/scene.h"
 
 /*
- * A chart on its way to a scene. Lengths are in px, of which a page has
- * CHART_WIDTH across, or fewer where a narrow picture is asked for; x grows to
- * the right and y downwards. The same file serves a light and a dark screen,
- * and paper: how things look is a class, which SVG has in a style sheet and the
- * others have in full.
+ * A chart that is drawn into a scene. Lengths are px; a page is CHART_WIDTH
+ * wide, or less if a narrow picture is requested. x grows to the right, y
+ * downwards. One file serves light and dark screens and paper: looks are
+ * classes, which SVG has in a style sheet and other formats write out.
  */
 struct chart {
   struct scene *scene;
   struct slice name; /* of the net */
-  struct text note;  /* where texts are made: chart_note */
+  struct text note;  /* buffer for texts: chart_note */
   VEC(struct point) path;
   const char *class; /* of the path */
-  int fill;          /* the last one, which a shade is on */
-  const char *title; /* in place of its own; "": none; NULL: its own */
-  bool bare;         /* no legend, and no words on how it is drawn */
+  int fill;          /* the last fill, under a shade */
+  const char *title; /* replaces the chart's own; "": none; NULL: its own */
+  bool bare;         /* no legend and no explanation of the drawing */
   double width;      /* from CHART_LEAST_WIDTH to CHART_WIDTH */
 };
 
 enum { CHART_LEAST_WIDTH = 300, CHART_WIDTH = 800, CHART_MARGIN = 16 };
 
-/* Between the margins. */
+/* The width between the margins. */
 static inline double chart_inner(const struct chart *s) {
   return s->width - 2 * CHART_MARGIN;
 }
 
-/* Too narrow for a name and three figures in a line. */
+/* True if a name and three figures do not fit on a line. */
 static inline bool chart_is_narrow(const struct chart *s) {
   return s->width < 600;
 }
 
-/* Sizes of letters: the smallest is 6 pt where the picture is 170 mm wide. */
+/* Font sizes. CHART_SMALL is 6 pt in a picture 170 mm wide. */
 enum chart_font { CHART_SMALL, CHART_TEXT, CHART_HEAD };
 enum chart_anchor { CHART_START, CHART_MIDDLE, CHART_END };
 
-/* `kind`: "timeline" begins the ids, which are unique on a page of HTML. */
+/* `kind`, such as "timeline", begins the ids, which are unique in an HTML
+ * page. */
 struct chart chart_new(const struct compiled *c, const char *kind);
 
 /*
- * The chart begins: a title after the net's name, a subtitle below it, and
- * what it says to who cannot see it.
+ * Begins the chart: a title after the net's name, a subtitle below it, and a
+ * summary for screen readers.
  */
 void chart_open(struct chart *s, double height, struct slice title,
                 struct slice subtitle, struct slice summary);
 
-/* It ends at that y: what was drawn is all. */
+/* Ends the chart at that y. */
 void chart_close(struct chart *s, double y);
 
-/* The y where the picture may begin. */
+/* The y at which the picture may begin. */
 double chart_head_height(const struct chart *s, struct slice subtitle);
 
-/* Words around the picture: none where they are in the caption. */
+/* Words around the picture; empty if the caption has them. */
 struct slice chart_caption(const struct chart *s, struct slice words);
 
-/* What was put into s->note since; valid until the next such text. */
+/* The text put into s->note since the last call; later notes do not change
+ * it. */
 struct slice chart_note(struct chart *s);
 
 /*
- * In tenths, which is all that is written of a length. Halves are not left to
- * the last bit, so that all machines write the same bytes.
+ * In tenths, the precision of written lengths. Halves are rounded with a
+ * margin, so that all machines write the same bytes.
  */
 int64_t chart_tenths(double value);
 
-/* How wide Helvetica sets a text, in px. */
+/* The width of a text in Helvetica, in px. */
 double chart_text_width(struct slice text, enum chart_font font);
 
 void chart_text(struct chart *s, enum chart_font font, enum chart_anchor anchor,
                 double x, double y, struct slice text);
 
-/* The same in a class of its own: "on0" to "on5" is ink on that fill. */
+/* With a class: "on0" to "on5" are the ink on a fill. */
 void chart_text_as(struct chart *s, const char *class, enum chart_font font,
                    enum chart_anchor anchor, double x, double y,
                    struct slice text);
 
-/* The same, shortened in the middle until it is at most `width` wide. */
+/* With a class, shortened in the middle to at most `width`. */
 void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
                     enum chart_anchor anchor, double x, double y, double width,
                     struct slice text);
 
-/* The words that there is room for: what differs stands in front. */
+/* As many leading words as fit. */
 void chart_text_words(struct chart *s, const char *class, enum chart_font font,
                       double x, double y, double width, struct slice text);
 
-/* From below upwards, beginning at that place. */
+/* Upwards from that place. */
 void chart_text_up(struct chart *s, const char *class, double x, double y,
                    struct slice text);
 
-/* Lines of at most `width`; returns the y below the last. */
+/* Breaks a text into lines of at most `width`; returns the y below the last. */
 double chart_paragraph(struct chart *s, enum chart_font font, double x,
                        double y, double width, struct slice text);
 
-/* How many lines that takes. */
+/* The number of lines of such a paragraph. */
 int chart_lines(enum chart_font font, double width, struct slice text);
 
 /* A line: "axis", "grid", "mark" (dashed), "skip". */
 void chart_line(struct chart *s, const char *class, double x0, double y0,
                 double x1, double y1);
 
-/* "edge c0", or "c0": with that fill. */
+/* "edge c0", or "c0" without an edge. */
 const char *chart_fill_class(int fill, bool edge);
 
-/* A rectangle; a hover text may be empty. Never thinner than can be seen. */
+/* A rectangle with a hover text, which may be empty. It is at least visible. */
 struct chart_box {
   double x, y, width, height;
 };
 void chart_rect(struct chart *s, const char *class, struct chart_box box,
                 struct slice hover);
 
-/* A line through points, or around them if it is closed. */
+/* A path through points, or a closed shape. */
 void chart_path(struct chart *s, const char *class);
 void chart_to(struct chart *s, double x, double y);
 void chart_path_close(struct chart *s, struct slice hover);
 void chart_path_end(struct chart *s);
 
-/* Fills with what they stand for, in lines; returns the y below. */
+/* Fills with their meaning, in lines; returns the y below. */
 double chart_legend(struct chart *s, double x, double y, double width,
                     const char *const *names, const int *fills, int count);
 
@@ -129,16 +130,16 @@ struct chart_scale {
 };
 double chart_at(const struct chart_scale *scale, double value);
 
-/* Marks with lines across from x0 to x1, named at the left: bytes. */
+/* Ticks in bytes with grid lines from x0 to x1, labelled on the left. */
 void chart_byte_axis(struct chart *s, const struct chart_scale *scale,
                      double x0, double x1, enum text_units units);
 
-/* The charts themselves. */
+/* The charts. */
 typedef struct scene *chart_fn(const struct compiled *c);
 chart_fn timeline_scene, arena_scene, bars_scene, roofline_scene, volumes_scene,
     pareto_scene;
 
-/* The charts as outputs, of each form. */
+/* The charts as outputs, in every format. */
 #define CHART(id, about)                                            \
   void emit_##id(const struct compiled *c, struct text *out);       \
   void emit_##id##_pdf(const struct compiled *c, struct text *out); \

@@ -1,4 +1,4 @@
-/* --compare: timelines of a step with other settings, on one scale. */
+/* compare: timelines of a step under several settings, on one scale. */
 #include "drawing/charts/timeline.h"
 
 #include "codegen/report/compared.h"
@@ -7,11 +7,11 @@ enum {
   MOST_PANELS = MOST_COMPARED + 1,
   LEFT = 66,
   GAP = 14,
-  COLUMNS = 400, /* of all panels in a row */
+  COLUMNS = 400, /* of all panels in a row together */
   STEP_WIDTH = 10,
   PLOT_HEIGHT = 200,
-  HEAD = 50,  /* px of a panel's words, above its plot */
-  UNDER = 40, /* from the plot to the next row, or the legend */
+  HEAD = 50,  /* px of the words above a panel's plot */
+  UNDER = 40, /* px from a plot to the next row or the legend */
   LINE = 15
 };
 
@@ -20,10 +20,10 @@ struct comparing {
   struct chart chart;
   struct step_chart panels[MOST_PANELS];
   size_t count, across;
-  double high; /* bytes, of all panels */
+  double high; /* bytes, over all panels */
 };
 
-/* Panels: the net's own settings, then what they are compared with. */
+/* Panels: the net's own settings, then the compared ones. */
 
 static struct compared_step step_at(const struct comparing *t, size_t i) {
   return compared_step(t->c, i);
@@ -42,7 +42,7 @@ static void open_panels(struct comparing *t) {
     double high = (double)panel->peak * 1.05;
     t->high = high > t->high ? high : t->high;
   }
-  double high = t->high; /* with a device's line, if it is near */
+  double high = t->high; /* includes a device's line if it is near */
   for (size_t i = 0; i < t->count; i++) {
     double room = (double)t->panels[i].memory->fit.device.room * 1.04;
     t->high = room > t->high && room < 1.5 * high ? room : t->high;

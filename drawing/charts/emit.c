@@ -1,4 +1,4 @@
-/* The charts as outputs, of each kind that a scene can be. */
+/* The charts as outputs in every format of a scene. */
 #include "drawing/charts/chart.h"
 
 static void put_pdf(const struct scene *scene, struct text *out) {

@@ -1,7 +1,7 @@
 /*
- * pareto.chart: the variants of a net that a search compiled, as dots over two
- * goals at a time; those to which no other one is at least equal in every goal
- * are named (Pareto's front).
+ * pareto.chart: the variants that a search compiled, as dots over two goals at
+ * a time. The Pareto front is named: variants to which no other one is at least
+ * equal in every goal.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,26 +13,26 @@ enum {
   LEFT = 86,
   MOST_TICKS = 9,
   PLOT_HEIGHT = 230,
-  ABOVE = 22, /* of a panel: what its axis is */
-  UNDER = 34, /* of the last one: ticks and what the axis is */
-  CELL = 2,   /* px that one dot stands for */
+  ABOVE = 22, /* px above a panel, for the axis title */
+  UNDER = 34, /* px below the last panel, for ticks and axis title */
+  CELL = 2,   /* px of a dot's cell */
   COLUMNS = CHART_WIDTH / CELL + 1,
   ROWS = PLOT_HEIGHT / CELL + 1,
-  MANY = 200,  /* dots of the front, which are smaller then */
-  LABELS = 400 /* names that are tried, of which few have room */
+  MANY = 200,  /* dots of a front, above which they are drawn smaller */
+  LABELS = 400 /* names that are tried; few of them fit */
 };
 
-/* A goal along an axis: ticks at whole steps, or at powers. */
+/* An axis of a goal: linear ticks, or powers. */
 struct goal_axis {
   const struct netc_goal *goal;
-  double low, high; /* of the dots, then of the ticks */
+  double low, high; /* range of the dots, later of the ticks */
   bool powers;
   double ticks[MOST_TICKS + 1];
   int count;
   double zero, end; /* px */
 };
 
-/* One of the front. */
+/* A dot of the front. */
 struct best_dot {
   int64_t across;
   const struct netc_dot *dot;
@@ -46,7 +46,7 @@ struct pareto {
   size_t best_count;
   struct goal_axis axes[NETC_MOST_GOALS];
   size_t across;           /* the goal along x */
-  double right, top, step; /* px of the panels, and from one to the next */
+  double right, top, step; /* px of the panels, and the distance between them */
   bool taken[COLUMNS][ROWS];
 };
 
@@ -62,7 +62,7 @@ static double rung(const struct goal_axis *axis, int i) {
 
 enum { RUNGS = 63 };
 
-/* The last rung of every `stride` that is not above a value. */
+/* The last rung, in steps of `stride`, that is not above a value. */
 static int rung_below(const struct goal_axis *axis, double value, int stride) {
   int i = 0;
   while (i + stride < RUNGS && rung(axis, i + stride) <= value)
@@ -136,7 +136,7 @@ static double dot_on(const struct pareto *p, size_t goal,
 
 /* Texts */
 
-/* 20 M, 1.25 k, 350 µs: as few digits as say it. */
+/* 20 M, 1.25 k, 350 µs: as few digits as possible. */
 static void put_amount(const struct pareto *p, struct text *out,
                        const struct netc_goal *goal, double value, int most) {
   static const char *const counts[] = {"", " k", " M", " G", " T", " P", " E"};
@@ -225,7 +225,7 @@ static void draw_axes(struct pareto *p, size_t goal, bool last) {
                y->zero + 28, slice_of(x->goal->name));
 }
 
-/* The variants that are not named; dots on one another are drawn once. */
+/* Draws the variants that are not on the front; a cell has one dot. */
 static void draw_others(struct pareto *p, size_t goal) {
   memset(p->taken, 0, sizeof p->taken);
   for (size_t i = 0; i < p->front->dot_count; i++) {
@@ -259,7 +259,7 @@ static bool overlap(const struct chart_box *a, const struct chart_box *b) {
          a->y < b->y + b->height && b->y < a->y + a->height;
 }
 
-/* Names stand where there are no dots of the front: on its better side. */
+/* Places names on the better side of the front, where it has no dots. */
 static struct chart_box label_box(const struct pareto *p, size_t goal,
                                   const struct netc_dot *dot) {
   double width = chart_text_width(slice_of(dot->name), CHART_SMALL);
@@ -293,7 +293,8 @@ static bool is_free(const struct pareto *p, size_t goal,
   return true;
 }
 
-/* The ends first, then the middle, then between those, while there is room. */
+/* Tries names at the ends, then in the middle, then between, while there is
+ * room. */
 static void draw_names(struct pareto *p, size_t goal) {
   struct chart_box taken[LABELS];
   size_t count = p->best_count, stride = 1, tried = 0;
@@ -314,7 +315,7 @@ static void draw_names(struct pareto *p, size_t goal) {
     }
 }
 
-/* Of two goals the front is a stair: below a step there is something better. */
+/* The front of two goals is a stair: anything better is beyond it. */
 static void draw_stair(struct pareto *p, size_t goal) {
   chart_path(&p->chart, "skip");
   for (size_t i = 0; i < p->best_count; i++) {
@@ -361,7 +362,7 @@ static void find_best(struct pareto *p) {
   qsort(p->best, p->best_count, sizeof *p->best, from_left);
 }
 
-/* What costs runs across, so that the best stands at the upper left. */
+/* The x axis has a goal to minimize, so that the best is at the upper left. */
 static void choose_across(struct pareto *p) {
   p->across = p->front->goal_count - 1;
   for (size_t i = p->front->goal_count; i-- > 0;)

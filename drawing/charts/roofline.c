@@ -1,8 +1,8 @@
 /*
- * roofline.chart: operations for each byte of every layer against what a card
- * can do (Williams, Waterman, Patterson 2009, "Roofline"). A layer reads its
- * inputs and weights once and writes its output once; what happens inside it
- * stays on the chip. So times are the least that the card allows.
+ * roofline.chart: operations per byte of every layer against the limits of a
+ * card (Williams, Waterman, Patterson 2009, "Roofline"). A layer reads its
+ * inputs and weights once and writes its output once; everything inside it
+ * stays on the chip. So times are lower bounds for the card.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 static const char default_gpu[] = "a100-80";
 
-/* What a layer does */
+/* Operations and bytes of a layer */
 
 static double shape_traffic(const struct roofline *r,
                             const struct shape *shape) {
@@ -31,7 +31,7 @@ static double weight_traffic(const struct roofline *r,
   return values * element_bits(r->element) / 8;
 }
 
-/* A table is read where it is asked for, not as a whole. */
+/* A lookup table is read only at its indices. */
 static double traffic_of(const struct roofline *r, int64_t index) {
   const struct model *model = r->c->model;
   const struct node *node = &model->nodes.at[index];
@@ -142,7 +142,7 @@ static void find_bins(struct roofline *r) {
   qsort(r->dearest, ROOF_BINS + 1, sizeof *r->dearest, by_seconds);
 }
 
-/* Where training is spoken of, its batch and type; else those of prediction. */
+/* The batch and type of training if the settings train, else of inference. */
 static void choose(struct roofline *r) {
   const struct settings *s = r->c->settings;
   const char *several;

@@ -37,7 +37,7 @@ static void draw_grid(struct roofline *r) {
              slice_of("no MACs"));
 }
 
-/* The words of all types with that rate; false if an earlier one has it. */
+/* The words of all types with that rate; false if an earlier type has it. */
 static bool put_types(struct roofline *r, int element) {
   int64_t rate = gpu_rate(r->gpu, element);
   bool first = true;
@@ -52,7 +52,7 @@ static bool put_types(struct roofline *r, int element) {
   return true;
 }
 
-/* What the card could do with other types. */
+/* Draws the roofs of other types. */
 static void draw_types(struct roofline *r) {
   for (int e = 1; e <= ELEMENT_BF16; e++) {
     double rate = (double)gpu_rate(r->gpu, e) * 1e9;
@@ -134,7 +134,7 @@ static void draw_bin(struct roofline *r, const struct roof_bin *bin,
   chart_to(&r->chart, x - 5, dot + (bound ? 4 : 0));
   chart_to(&r->chart, x, dot - (bound ? 6 : 5));
   chart_to(&r->chart, x + 5, dot + (bound ? 4 : 0));
-  if (!bound) /* a square on its corner; memory: a triangle */
+  if (!bound) /* a diamond if compute-bound, a triangle if memory-bound */
     chart_to(&r->chart, x, dot + 5);
   chart_path_close(&r->chart, hover);
 }

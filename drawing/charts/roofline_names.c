@@ -1,6 +1,6 @@
 /*
- * Names of layers in a roofline chart: of the dearest, at their dots and above
- * their bars. No name touches another one.
+ * Names of the layers that take most time in a roofline chart, at their dots
+ * and above their bars. Names do not touch.
  */
 #include "drawing/charts/roofline.h"
 
@@ -16,7 +16,7 @@ double roof_bin_x(const struct roofline *r, const struct roof_bin *bin) {
   return roof_x(r, bin->flops / bin->bytes);
 }
 
-/* Without its groups, where it would be wide with them. */
+/* Leaves out the groups of a wide name. */
 static struct slice name_of(struct roofline *r, const struct roof_bin *bin) {
   const struct model *model = r->c->model;
   struct text *note = &r->chart.note;
@@ -32,7 +32,7 @@ static struct slice name_of(struct roofline *r, const struct roof_bin *bin) {
 
 /* Above bars */
 
-/* Whether the bar of a bin stands where a text would be. */
+/* True if the bar of a bin covers the place of a text. */
 static bool crosses(const struct roofline *r, const struct roof_bin *bin,
                     const struct chart_scale *scale, double x, double half,
                     double y) {
@@ -41,7 +41,7 @@ static bool crosses(const struct roofline *r, const struct roof_bin *bin,
          chart_at(scale, bin->seconds) < y + 1;
 }
 
-/* Whether a text around at.x would touch one of those that are there. */
+/* True if a text around at.x would touch one of those in `taken`. */
 static bool touches(const struct chart_box *taken, int count,
                     struct chart_box at) {
   for (int k = 0; k < count; k++)
@@ -76,7 +76,7 @@ void roof_name_bars(struct roofline *r, const struct chart_scale *scale) {
 
 /* At dots */
 
-/* A name below a dot, on the right of a line that leads to it. */
+/* A name below a dot, to the right of a line to the dot. */
 struct flag {
   const struct roof_bin *bin;
   struct slice name;
@@ -91,7 +91,7 @@ static struct flag flag_of(struct roofline *r, const struct roof_bin *bin) {
   return flag;
 }
 
-/* Whether the word of a type stands beside the plot at a height. */
+/* True if the word of a type is beside the plot at that height. */
 static bool has_type(const struct roofline *r, double y) {
   for (int e = 1; e <= ELEMENT_BF16; e++) {
     double rate = (double)gpu_rate(r->gpu, e) * 1e9;
@@ -102,8 +102,9 @@ static bool has_type(const struct roofline *r, double y) {
 }
 
 /*
- * From right to left: a name that reaches below other dots stands below their
- * names, and so crosses none of their lines. False: it would leave the plot.
+ * From right to left: a name that reaches below other dots is placed below
+ * their names, so that it crosses none of their lines. False: it would leave
+ * the plot.
  */
 static bool place_flags(const struct roofline *r, struct flag *flags,
                         int count) {

@@ -1,4 +1,4 @@
-/* What a roofline chart says in words and figures. */
+/* Words and figures of a roofline chart. */
 #include "drawing/charts/roofline.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@ void roof_put_rounded(struct text *out, double value) {
   text_fixed(out, value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
 }
 
-/* 8.10 TFLOP/s; whole numbers of a unit without digits after the point. */
+/* 8.10 TFLOP/s; whole numbers without decimals. */
 void roof_put_scaled(struct text *out, double value, const char *unit) {
   static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
   int prefix = 0;

@@ -1,6 +1,6 @@
 /*
  * A training step as a picture. A column is an operation, or the largest of
- * as many as share its place.
+ * those that share its place.
  */
 #include "drawing/charts/step.h"
 
@@ -11,7 +11,7 @@ static const char *const band_names[BAND_COUNT] = {
     "gradients",  "saved for backward", "temporaries"};
 static const int band_fills[BAND_COUNT] = {0, 1, 5, 2, 3, 4};
 
-/* Of several devices: what is gathered, and copies on their way. */
+/* With several devices it also has gathered tensors and copies in transfer. */
 static const char with_transfers[] = "batch, buffers, transfers";
 static const char *const part_names[] = {"gradients", "saved", "temporary"};
 
@@ -27,7 +27,7 @@ static void join(struct step_column *to, const struct step_column *next) {
     to->most = next->most;
 }
 
-/* Twice as many moments in a column, and half as many columns. */
+/* Doubles the moments per column, which halves the columns. */
 static void halve(struct step_chart *t) {
   size_t kept = 0;
   for (size_t i = 0; i < t->count; i++) {
@@ -59,8 +59,8 @@ static void note_moment(void *user, const struct moment *moment) {
   t->columns[t->count++] = column;
 }
 
-/* What stands, and what the optimizer's step has: no operation of the net,
- * but a part of the picture. */
+/* Sets the bytes that are always in memory, and the moment of the optimizer's
+ * step, which is no operation of the net. */
 static struct moment open_bytes(struct step_chart *t) {
   struct stage device = memory_device(t->memory);
   struct moment step = {.phase = PHASE_STEP, .node = NO_NODE};
@@ -114,7 +114,7 @@ static int64_t band_bytes(const struct step_chart *t, const struct moment *m,
                               : m->parts[band - BAND_STANDING];
 }
 
-/* Below the upper edge of a band, all bands up to it. */
+/* The y of the upper edge of a band, above all bands below it. */
 static double edge_of(const struct step_chart *t, const struct moment *m,
                       int bands) {
   int64_t sum = 0;
@@ -228,7 +228,7 @@ static void draw_hover(struct step_chart *t, size_t index) {
              chart_note(t->chart));
 }
 
-/* Under the axis: which pass it is, where there is room to say it. */
+/* Names the passes under the axis where they fit. */
 static void draw_phases(struct step_chart *t) {
   static const char *const names[] = {"forward", "backward", "step"};
   double y = t->plot.y + t->plot.height;
@@ -258,7 +258,8 @@ static void draw_device(struct step_chart *t) {
 double step_legend(const struct step_chart *charts, size_t count, double x,
                    double y) {
   const char *names[BAND_COUNT];
-  const struct step_chart *chart = charts; /* one of several devices, or any */
+  const struct step_chart *chart = charts; /* one of several devices, if any
+                                            * is */
   for (size_t i = 0; i < count; i++)
     chart = charts[i].several ? &charts[i] : chart;
   for (int band = 0; band < BAND_COUNT; band++)

@@ -1,11 +1,11 @@
-/* A training step as a picture: its operations, stacked by what bytes are for.
- */
+/* A training step as a picture: bytes over its operations, stacked by
+ * purpose. */
 #ifndef NETC_DRAWING_CHARTS_STEP_H
 #define NETC_DRAWING_CHARTS_STEP_H
 
 #include "drawing/charts/chart.h"
 
-/* From the bottom up; the first three stand all the time. */
+/* From the bottom up; the first three are in memory all the time. */
 enum step_band {
   BAND_PARAMETERS,
   BAND_STATE,
@@ -14,31 +14,32 @@ enum step_band {
   BAND_SAVED,
   BAND_TEMPORARY,
   BAND_COUNT,
-  BAND_STANDING = BAND_GRADIENTS /* how many stand */
+  BAND_STANDING = BAND_GRADIENTS /* number of these */
 };
-/* Moments [first, last] of a phase: the one with most bytes. */
+/* Moments [first, last] of a phase, and the maximum among them. */
 struct step_column {
   struct moment most;
   size_t first, last;
 };
 
 struct step_chart {
-  /* What is drawn: set by step_open. */
+  /* Set by step_open: the data. */
   struct chart *chart;
   const struct model *model;
   const struct train_settings *train;
   const struct memory *memory;
   enum text_units units;
-  bool several; /* devices, of which this is the most loaded */
+  bool several; /* several devices; this is the most loaded */
   struct step_column *columns;
   size_t most, count;
-  size_t span; /* moments that make a column */
+  size_t span; /* moments per column */
   size_t moments;
   int64_t standing[BAND_STANDING], stands;
   int64_t peak;
-  struct moment at; /* where it is */
+  struct moment at; /* the moment of the peak */
 
-  /* Where: set by the caller. The last `step_width` is the optimizer's. */
+  /* Set by the caller: the place. The last `step_width` is for the
+   * optimizer. */
   struct chart_box plot;
   double step_width;
   struct chart_scale scale;
@@ -53,11 +54,11 @@ struct step_chart step_open(struct chart *chart, const struct compiled *c,
 /* Bands, phases, the device's line, hover texts and a ring at the peak. */
 void step_draw(struct step_chart *chart);
 
-/* What the fills of these charts stand for; returns the y below. */
+/* The legend of the bands; returns the y below. */
 double step_legend(const struct step_chart *charts, size_t count, double x,
                    double y);
 
-/* The middle of the column that has the peak. */
+/* The x of the column with the peak. */
 double step_peak_x(const struct step_chart *chart);
 
 /* "the backward pass of conv1" */

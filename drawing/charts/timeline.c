@@ -6,12 +6,12 @@
 #include <math.h>
 
 enum {
-  MOST_COLUMNS = 400, /* thinner ones could not be hovered over */
+  MOST_COLUMNS = 400, /* thinner ones cannot be hovered over */
   LEFT = 70,
-  RIGHT_ROOM = 64, /* for the name of a device */
-  STEP_WIDTH = 34, /* of the optimizer's step, which is one moment */
+  RIGHT_ROOM = 64, /* for a device's name */
+  STEP_WIDTH = 34, /* px of the optimizer's step, which is one moment */
   PLOT_HEIGHT = 280,
-  NAMED = 6, /* tensors at the peak */
+  NAMED = 6, /* tensors named at the peak */
   BELOW = 34 /* px between the plot and the legend */
 };
 
@@ -139,13 +139,13 @@ static void draw_peak(struct timeline *t) {
   struct slice label = chart_note(&t->chart);
   double width = chart_text_width(label, CHART_TEXT);
   double end = left ? x + 3.5 : x - 3.5 + width;
-  if (width > room) { /* beyond the middle, too */
+  if (width > room) { /* longer than half the plot */
     room = t->right - LEFT;
     width = fmin(width, room);
     end = fmin(fmax(end, LEFT + width), t->right);
     left = true;
   }
-  /* Nothing is higher than the peak, but for lines between. */
+  /* Only grid lines are above the peak, so cover them. */
   chart_rect(&t->chart, "paper",
              (struct chart_box){end - width, y - 18, width, 13},
              (struct slice){"", 0});

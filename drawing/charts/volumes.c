@@ -1,8 +1,8 @@
 /*
- * volumes.chart: what flows through the net as boxes to scale, in the manner of
- * PlotNeuralNet and NN-SVG. A map is a box as high and deep as its sides, a
- * sequence a sheet without depth, a vector a bar; channels are the width.
- * Roots and logarithms keep 224 and 7, 3 and 2,048 in one picture: it says so.
+ * volumes.chart: the net's tensors as boxes to scale, like PlotNeuralNet and
+ * NN-SVG. A map is a box with its sides as height and depth, a sequence a sheet
+ * without depth, a vector a bar; the width is the channels. Square roots and
+ * logarithms let 224 and 7, 3 and 2,048 share a picture; the subtitle says so.
  */
 #include "drawing/charts/volumes.h"
 
@@ -11,12 +11,12 @@
 #include "base/real.h"
 
 enum {
-  COPIES = 3, /* of equal boxes that are drawn one after the other */
-  STRIP = 12, /* of a frame below its boxes, for its number */
+  COPIES = 3, /* maximum copies of equal boxes in a row */
+  STRIP = 12, /* px below the boxes of a frame, for its number */
   LABEL = 25  /* px of the two lines of a label */
 };
 
-/* No gap is less than the head of an arrow, which ends 1 px before a box. */
+/* A gap is at least an arrow's head, which ends 1 px before a box. */
 static const struct volume_spacing spacings[] = {
     {110, 13, 32, 2}, {84, 8, 24, 3}, {68, 7, 20, 3},
     {60, 7, 16, 3},   {52, 7, 14, 3}, {46, 7, 12, 3}};
@@ -35,7 +35,8 @@ static double channels_of(int64_t channels) {
   return fmax(2, 1.5 * real_log2(1 + (double)channels));
 }
 
-/* The last two axes of a map are its height and width; more have no place. */
+/* The last two axes of a map are height and width; further axes are not
+ * drawn. */
 static void measure(struct volumes *p, size_t box) {
   const struct shape *shape = shape_at(p, box);
   struct volume *v = &p->volumes[box];
@@ -109,7 +110,7 @@ static void set_spacing(struct volumes *p, size_t index) {
     measure(p, i);
 }
 
-/* Twice what is left beside it to arrows that lead to other lines of a U. */
+/* Twice the room beside a label that arrows to other lines of a U leave. */
 static double beside_steps(const struct volumes *p, size_t box,
                            struct volume_run run) {
   double x = volumes_crown(p, box), left = p->chart.width, right = left;
@@ -123,7 +124,7 @@ static double beside_steps(const struct volumes *p, size_t box,
   return 2 * (fmin(left, right) - 3);
 }
 
-/* What a label below the line has; the next one in its level begins there. */
+/* The room of a label below the line, up to the next label in its level. */
 static double label_room(const struct volumes *p, size_t box, double *left,
                          double *right) {
   struct volume_run run = volumes_run(p, box);
@@ -136,7 +137,7 @@ static double label_room(const struct volumes *p, size_t box, double *left,
   return fmin(fmin(x - *left, *right - x) - 5, beside_steps(p, box, run));
 }
 
-/* Names may be shortened, not shapes. */
+/* True if all shapes fit; names may be shortened. */
 static bool shapes_fit(struct volumes *p) {
   double left, right;
   for (size_t i = 0; i < p->flow.count; i++) {
@@ -148,7 +149,7 @@ static bool shapes_fit(struct volumes *p) {
   return true;
 }
 
-/* As a U, or in one line, if that can be. */
+/* As a U, or in one line, if possible. */
 static void lay_out(struct volumes *p) {
   enum { COUNT = sizeof spacings / sizeof *spacings };
   for (size_t k = 0; k < 2 * COUNT; k++) {
@@ -159,7 +160,7 @@ static void lay_out(struct volumes *p) {
   }
   p->single = p->is_u = p->has_numbers = false;
   for (size_t k = 0; k <= COUNT; k++) {
-    set_spacing(p, k % COUNT); /* the first again: none does */
+    set_spacing(p, k % COUNT); /* none fits: the first again */
     break_lines(p);
     if (p->line_count <= 1)
       return;
@@ -172,14 +173,14 @@ int volumes_lane(const struct volumes *p, const struct flow_edge *edge) {
   return edge->lane;
 }
 
-/* Where the lines stand; returns the y below the last. */
+/* Places the lines; returns the y below the last. */
 static double place_lines(struct volumes *p, double y) {
   for (size_t i = 0; i < p->flow.edges.count; i++) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
     int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
     struct volume_line *line = &p->lines[from];
     int lane = volumes_lane(p, edge);
-    int least = from == to ? lane : lane ? 2 : 0; /* for marks */
+    int least = from == to ? lane : lane ? 2 : 0; /* 2 lanes for the numbers */
     line->lanes = line->lanes < least ? least : line->lanes;
     line = &p->lines[to];
     line->lanes = line->lanes < least ? least : line->lanes;
@@ -232,11 +233,11 @@ void volumes_face(struct volumes *p, const char *class, const double (*at)[2]) {
 }
 
 static bool is_activation(const struct node *node) {
-  const char *family = node->kind->family; /* none of an input */
+  const char *family = node->kind->family; /* NULL for an input */
   return family && strcmp(family, "Activation") == 0;
 }
 
-/* Whether what the box gives has gone through an activation. */
+/* True if the output of a box has passed an activation. */
 static bool is_activated(const struct volumes *p, size_t box) {
   const struct flow_box *at = &p->flow.boxes[box];
   const struct leaf *last = &p->flow.leaves.at[at->end - 1];
@@ -250,7 +251,7 @@ static bool is_activated(const struct volumes *p, size_t box) {
   return false;
 }
 
-/* The end of a solid, darker: its activation. */
+/* A darker end of a box: its activation. */
 static void draw_stripe(struct volumes *p, const struct volume *v, double x,
                         double top) {
   double dx = v->depth * VOLUME_SLANT_X, dy = v->depth * VOLUME_SLANT_Y;
@@ -306,7 +307,7 @@ static void put_hover(struct volumes *p, size_t box) {
               count_text(shape_values(shape_at(p, box))).text);
 }
 
-/* "1x1 conv" of "1x1 conv, 256, BN": what of the words fits, up to a comma. */
+/* "1x1 conv" of "1x1 conv, 256, BN": as many phrases as fit. */
 static void put_phrase(struct volumes *p, struct text *out,
                        const struct flow_box *box, double room) {
   leaf_put_layer(out, &p->flow.leaves, flow_leaf(&p->flow, box));
@@ -316,7 +317,7 @@ static void put_phrase(struct volumes *p, struct text *out,
       out->length = i;
 }
 
-/* Without its groups, where it would not fit with them. */
+/* Leaves out the groups of a name that does not fit. */
 static void put_label_name(struct volumes *p, struct text *out, size_t box,
                            double room) {
   const struct flow_box *at = &p->flow.boxes[box];
@@ -338,7 +339,7 @@ static void put_label_name(struct volumes *p, struct text *out, size_t box,
   text_puts(out, text_slice(&turns));
 }
 
-/* Below the line, in levels by turns; its room ends where the next begins. */
+/* Below the line, in alternating levels, up to the next label in its level. */
 static void draw_label(struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   const struct volume_line *line = &p->lines[v->line];
@@ -347,8 +348,8 @@ static void draw_label(struct volumes *p, size_t box) {
   double x = volumes_crown(p, box);
   double y = line->bottom + 14 + (double)(place % levels) * LABEL;
   double left, right, room = label_room(p, box, &left, &right);
-  double rooms[2] = {room, room}; /* of the shape, which fits; of the name */
-  /* What is moved from an edge has less on its other side. */
+  double rooms[2] = {room, room}; /* for the shape, which fits, and the name */
+  /* A label that is moved away from an edge has less room on its other side. */
   if (x - room / 2 < CHART_MARGIN / 2.0)
     rooms[1] = fmin(room, (x + right - 5 - CHART_MARGIN) / 2);
   if (x + room / 2 > p->chart.width - CHART_MARGIN / 2.0)
@@ -406,7 +407,7 @@ static struct slice subtitle_of(struct volumes *p, struct text *out) {
   if (p->flow.frames.count)
     text_put(out, " A dashed frame is there as often as it says.");
   if (p->is_u)
-    p->flow.hidden = 0; /* each line has room for all */
+    p->flow.hidden = 0; /* a U has a lane for every skip */
   flow_put_remarks(out, &p->flow);
   if (p->line_count > 1 && !p->is_u)
     text_put(out, " A number stands at both ends of what leads to another "

@@ -1,10 +1,10 @@
 /*
- * What leads from one volume to another, and the frames of what repeats. No
- * arrow runs over a face: it ends where the upper side of a box begins.
+ * Edges between volumes, and frames around repeats. No arrow crosses a face:
+ * arrows end at the upper side of a box.
  */
 #include "drawing/charts/volumes.h"
 
-enum { MARK = 9 /* px from one number to the next */ };
+enum { MARK = 9 /* px between numbers */ };
 
 static void draw_arrow(struct volumes *p, double x, double y, bool down) {
   chart_path(&p->chart, "tip");
@@ -14,8 +14,8 @@ static void draw_arrow(struct volumes *p, double x, double y, bool down) {
   chart_path_close(&p->chart, (struct slice){"", 0});
 }
 
-/* Where a box begins at an x: its upper side is slanted on the left, unless
- * it is a bar without depth. */
+/* The top of a box at an x: slanted on the left, except for a bar without
+ * depth. */
 static double top_at(const struct volumes *p, size_t box, double x) {
   const struct volume *v = &p->volumes[box];
   double dx = v->depth * VOLUME_SLANT_X, dy = v->depth * VOLUME_SLANT_Y;
@@ -23,7 +23,7 @@ static double top_at(const struct volumes *p, size_t box, double x) {
   return dx > 0 && x < v->x + dx ? top + dy * (1 - (x - v->x) / dx) : top;
 }
 
-/* To another line of a U: aside and down, or up and aside. */
+/* To another line of a U: sideways and down, or up and sideways. */
 static void draw_step(struct volumes *p, const struct flow_edge *edge,
                       double right) {
   const struct volume *to = &p->volumes[edge->to];
@@ -54,7 +54,7 @@ static void draw_next(struct volumes *p, const struct flow_edge *edge) {
   draw_arrow(p, to->x - 1, y, false);
 }
 
-/* To another line a number at both ends, beside what else a box has. */
+/* To another line: a number at both ends, beside other marks of the box. */
 static void draw_mark(struct volumes *p, const struct flow_edge *edge,
                       int *numbered) {
   struct volume *from = &p->volumes[edge->from], *to = &p->volumes[edge->to];
@@ -63,7 +63,7 @@ static void draw_mark(struct volumes *p, const struct flow_edge *edge,
                                       : from->marks ? MARK * from->marks - 2
                                                     : 2);
   double x1 = volumes_crown(p, edge->to) - 2 + MARK * to->marks++;
-  x1 += p->is_u ? MARK : 0; /* beside what leads to the next line */
+  x1 += p->is_u ? MARK : 0; /* beside the arrow to the next line */
   double y0 = top_at(p, edge->from, x0), y1 = top_at(p, edge->to, x1);
   if (!from->number) {
     from->number = ++*numbered;
@@ -79,7 +79,7 @@ static void draw_mark(struct volumes *p, const struct flow_edge *edge,
              chart_note(&p->chart));
 }
 
-/* Over what is between. */
+/* Draws an arrow over the boxes between. */
 static void draw_skip(struct volumes *p, const struct flow_edge *edge,
                       int *numbered) {
   int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
@@ -112,7 +112,7 @@ void volumes_draw_edges(struct volumes *p) {
   }
 }
 
-/* Frames: what is there several times, in the lines where it is. */
+/* Frames around repeats, in each line that has a part of one. */
 static void draw_frame(struct volumes *p, const struct flow_frame *frame) {
   int last = p->volumes[frame->end - 1].line;
   for (int i = p->volumes[frame->first].line; i <= last; i++) {

@@ -1,6 +1,6 @@
 /*
  * A U: where skips nest between maps that shrink and grow, as in U-Net, each
- * size of maps has a line of its own, the next one below it.
+ * map size has a line, one below the other.
  */
 #include "drawing/charts/volumes.h"
 
@@ -9,10 +9,10 @@
 enum {
   MOST_ARMS = 12,
   MOST_LEVELS = 3 /* of labels */,
-  STEP = 6 /* px more, where a line is left */
+  STEP = 6 /* additional px between lines */
 };
 
-/* What passes over maps that are smaller; others stay in their line. */
+/* True if an edge passes over smaller maps; other edges stay in their line. */
 static bool is_arm(const struct volumes *p, const struct flow_edge *edge) {
   for (size_t i = edge->from + 1; i < edge->to; i++)
     if (p->volumes[i].depth > 0 &&
@@ -22,8 +22,8 @@ static bool is_arm(const struct volumes *p, const struct flow_edge *edge) {
 }
 
 /*
- * Of those that end at one box the longest, which others of its size join.
- * False: not as in a U.
+ * Keeps the longest edge to a box; other edges to a box of this size join it.
+ * False: the net is no U.
  */
 static bool add_arm(const struct volumes *p, const struct flow_edge **arms,
                     int *count, const struct flow_edge *edge) {
@@ -60,12 +60,12 @@ static bool find_arms(const struct volumes *p, const struct flow_edge **arms,
   return *count > 1;
 }
 
-/* Sequences and vectors that many boxes read have numbers. */
+/* Sequences and vectors with several readers have numbers. */
 bool volumes_has_number(const struct volumes *p, const struct flow_edge *edge) {
   return edge->lane && p->is_u && p->volumes[edge->from].depth <= 0;
 }
 
-/* How many arms pass over a box that is smaller than what they carry. */
+/* The number of arms that pass over a box smaller than their own. */
 static int depth_of(const struct volumes *p, size_t box,
                     const struct flow_edge *const *arms, int count) {
   int depth = 0;
