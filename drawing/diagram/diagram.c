@@ -1,7 +1,7 @@
 /*
- * Diagrams as pictures, laid out here and not by Graphviz: chains run straight
- * down (or to the right), wrap into columns where they are longer than a page,
- * and turn up again in a U where skips nest, as in a U-Net.
+ * Diagrams as pictures, laid out here instead of by Graphviz. Chains run
+ * straight down (or to the right), wrap into columns if they are longer than a
+ * page, and turn up again in a U where skips nest, as in a U-Net.
  */
 #include "drawing/diagram/diagram_page.h"
 
@@ -20,9 +20,9 @@ static void find_frames(struct diagram_part *part, struct diagram_part *around,
     find_frames(p, around, frames);
 }
 
-enum { MOST_INSIDE = 40 }; /* skips in a frame, each with a lane of its own */
+enum { MOST_INSIDE = 40 }; /* skips in a frame, each in its own lane */
 
-/* A skip inside of a frame stays there. */
+/* A skip whose ends are in one frame stays inside it. */
 static void find_lane(struct diagram_skip *skip, struct diagram_part *frame) {
   while (frame &&
          (skip->to < frame->unit->first || skip->to >= frame->unit->end))
@@ -32,7 +32,7 @@ static void find_lane(struct diagram_skip *skip, struct diagram_part *frame) {
     skip->lane = frame->lanes < MOST_INSIDE ? frame->lanes++ : MOST_INSIDE - 1;
 }
 
-/* The skips: links that no chain or split has drawn. */
+/* Skips: links that no chain or split has drawn. */
 static void find_skips(struct diagram_paper *l, bool u) {
   struct diagram *d = l->d;
   struct diagram_part **frames =
@@ -64,7 +64,7 @@ static bool is_too_long(const struct diagram_part *part) {
          part->length > LONGEST_PART && part->first->kind == PART_CHAIN;
 }
 
-/* The frame ends before `next`, and another one with its letter begins. */
+/* Ends the frame before `next`, where another frame with its letter begins. */
 static struct diagram_part *begin_frame(struct arena *arena,
                                         struct diagram_part *frame,
                                         struct diagram_part *next) {
@@ -82,9 +82,9 @@ static struct diagram_part *begin_frame(struct arena *arena,
 }
 
 /*
- * A call that is drawn once becomes several frames, each with the letter that
- * its boxes have elsewhere. False: it holds no more than one part, or what
- * makes it long is between its parts.
+ * Cuts a call that is drawn once into several frames, each with the letter of
+ * its boxes elsewhere. False: it holds only one part, or its length is between
+ * its parts.
  */
 static bool cut_frame(struct diagram *d, struct diagram_part *frame) {
   struct diagram_part *part = frame->first->first, *next;
@@ -106,7 +106,7 @@ static bool cut_frame(struct diagram *d, struct diagram_part *frame) {
   return cut;
 }
 
-/* A frame longer than any page is cut, or taken off the chain it holds. */
+/* Cuts a frame longer than any page, or removes it from around its chain. */
 static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
   bool taken_off = false;
   for (struct diagram_part **at = &net->first; *at;) {
@@ -115,7 +115,8 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
       at = &part->next;
       continue;
     }
-    l->made[0] = l->made[1] = false; /* looser parts would have been opened */
+    l->made[0] = l->made[1] = false; /* other layouts must open frames
+                                      * themselves */
     l->opened = part->opened = true;
     if (cut_frame(l->d, part)) {
       part_measure(l->d, net);
@@ -151,7 +152,7 @@ static void list_parts(struct diagram_paper *l) {
   }
 }
 
-/* The part that holds each item, by number. */
+/* Numbers the items of a part. */
 static void number_items(struct diagram_paper *l,
                          const struct diagram_part *part, size_t number) {
   for (const struct diagram_part *p = part->first; p; p = p->next)
@@ -167,7 +168,7 @@ void diagram_number_parts(struct diagram_paper *l) {
     number_items(l, l->parts.at[i].part, i);
 }
 
-enum { MOST_CUTS = 8 /* each may set others free */ };
+enum { MOST_CUTS = 8 /* each cut may allow others */ };
 
 static void find_structure(struct diagram_paper *l) {
   struct diagram *d = l->d;
@@ -177,7 +178,7 @@ static void find_structure(struct diagram_paper *l) {
   mark_links(d);
 }
 
-/* The links that are cut do not depend on how tightly it is set. */
+/* Cuts links; the result does not depend on the tightness. */
 static void cut_links(struct diagram_paper *l, bool far) {
   struct diagram *d = l->d;
   d->cut = NULL;
@@ -190,7 +191,7 @@ static void cut_links(struct diagram_paper *l, bool far) {
   l->cuts[far] = d->cut;
 }
 
-/* The parts, and the skips beside them, which all levels share. */
+/* Makes the parts and the skips beside them, which all levels share. */
 static void make_parts(struct diagram_paper *l, bool u) {
   struct diagram *d = l->d;
   bool far = !u;
@@ -218,7 +219,7 @@ static void find_parts(struct diagram_paper *l, bool u) {
   diagram_number_parts(l);
 }
 
-/* Items as an effort has them; false: that is not possible here. */
+/* Makes the items of an effort; false if it is not possible here. */
 static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   struct diagram *d = l->d;
   bool same_boxes = d->items.count && d->effort == EFFORT_NONE;
@@ -233,7 +234,7 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
     return true;
   diagram_open_rows(d);
   if (effort >= EFFORT_CALLS) {
-    diagram_find_items(d); /* what is repeated in the open net */
+    diagram_find_items(d); /* finds repeats in the open net */
     if (!diagram_find_calls(d))
       return false;
     diagram_close_rows(d);
@@ -245,7 +246,8 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   return true;
 }
 
-/* The same; false, too, if it is what the effort before has shown. */
+/* Makes the items of an effort; also false if they equal the previous
+ * effort's. */
 static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
   struct diagram *d = l->d;
   size_t boxes = d->items.count, calls = d->calls.count;
@@ -259,14 +261,14 @@ static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
          d->calls.count != calls;
 }
 
-/* A way to lay it out. */
+/* One layout to try. */
 struct attempt {
   enum diagram_effort effort;
   int level;
   bool u;
 };
 
-/* Whether many lines leave a box for places far from it. */
+/* True if many lines leave a box for distant places. */
 static bool is_tangled(const struct diagram_paper *l) {
   struct diagram *d = l->d;
   size_t *lines = arena_alloc(d->arena, d->items.count + 1, sizeof *lines);
@@ -282,11 +284,11 @@ static bool lay_out(struct diagram_paper *l, struct attempt a) {
   bool fits = a.u ? layout_u(l) : layout_columns(l);
   if (!is_tangled(l))
     return fits;
-  l->scale /= 2; /* less is read there than where letters are smaller */
+  l->scale /= 2; /* tangled lines are harder to read than small letters */
   return false;
 }
 
-/* With sources beside what they feed, if that can be read. */
+/* Tries a layout with sources beside their readers, if it stays readable. */
 static bool try_layout(struct diagram_paper *l, struct attempt a) {
   struct diagram *d = l->d;
   d->level = a.level;
@@ -301,20 +303,21 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
     fits = lay_out(l, a);
     never = never && !l->is_u && !l->opened;
   }
-  /* However tightly it is set, the skips are the same. */
+  /* Skips do not depend on the tightness. */
   l->no_u = l->no_u || (a.u && never);
   return fits;
 }
 
-/* More boxes do not fit a page, however tightly they are set. */
+/* More boxes never fit a page. */
 enum { MOST_BOXES = 600 };
 
 enum {
-  SMALLEST = WHOLE * 49 / 80 /* letters of 4.9 pt, not many times as long */
+  SMALLEST = WHOLE * 49 / 80 /* letters of 4.9 pt instead of many times the
+                              * length */
 };
 
-/* The U that says most; where a net is one, it is drawn so if a page has room.
- */
+/* Finds the most detailed U. A net with the form of a U is drawn so if it
+ * fits. */
 static bool find_u(struct diagram_paper *l) {
   struct attempt a = {.u = true};
   if (l->tall || !net_is_u(l->d->c))
@@ -330,7 +333,7 @@ static bool find_u(struct diagram_paper *l) {
   return false;
 }
 
-/* The largest of those that are too small to be read. */
+/* The largest layout among those that are too small. */
 struct largest {
   struct attempt attempt;
   int64_t scale;
@@ -345,8 +348,8 @@ static bool try_or_note(struct diagram_paper *l, struct attempt a,
   return false;
 }
 
-/* A U, columns, and tighter ones; where the first columns are far too small,
- * only if the tightest are not. */
+/* Tries a U, then columns, at each tightness. If there are too many boxes, only
+ * the tightest. */
 static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
                        struct largest *largest) {
   int first = l->d->items.count > MOST_BOXES ? 2 * PAGE_LEVELS - 1 : 0;
@@ -365,7 +368,7 @@ static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
   return false;
 }
 
-/* The first that can be read on a page. If there is none, the largest. */
+/* Finds the first layout that is readable on a page, or the largest. */
 static bool find_layout(struct diagram_paper *l) {
   struct largest largest = {.scale = -1};
   if (find_u(l))
@@ -379,7 +382,7 @@ static bool find_layout(struct diagram_paper *l) {
   return false;
 }
 
-/* How long it is; what has smaller letters counts as longer. */
+/* The length of a layout; smaller letters count as longer. */
 static int64_t length_of(struct diagram_paper *l, struct attempt a) {
   if (try_layout(l, a))
     return l->height;
@@ -387,12 +390,12 @@ static int64_t length_of(struct diagram_paper *l, struct attempt a) {
                              : l->height * READABLE / l->scale * 2;
 }
 
-/* Where any height will do, the shortest; of those alike what says most. */
+/* Finds the shortest layout of any height; of equal ones the most detailed. */
 static void find_shortest(struct diagram_paper *l) {
   struct attempt best = {0};
   int64_t least = INT64_MAX;
   size_t boxes = SIZE_MAX / 2;
-  l->tall = true; /* rather long than too small to be read */
+  l->tall = true; /* long rather than too small */
   for (int k = EFFORTS; k-- > 0;) {
     struct attempt a = {.effort = (enum diagram_effort)k};
     if (!make_items(l, a.effort) || l->d->items.count > 2 * boxes)
@@ -418,8 +421,8 @@ void diagram_find_drawing(struct diagram *d) {
 }
 
 /*
- * The fewest pages on which all can be read, with the fewest boxes; of layouts
- * that take as many, the one that says most.
+ * Finds the fewest readable pages, with the fewest boxes; of equally long
+ * layouts the most detailed.
  */
 static void find_pages(struct diagram_paper *l) {
   enum diagram_effort least = EFFORT_NONE;
@@ -466,9 +469,9 @@ struct diagram diagram_of(const struct compiled *c) {
   return d;
 }
 
-enum { MOST_DRAWN = 50000 /* boxes: nobody looks at more, nor waits for it */ };
+enum { MOST_DRAWN = 50000 /* boxes; larger pictures are of no use and slow */ };
 
-/* The fewest boxes that a net can be drawn in. */
+/* The minimum number of boxes for a net. */
 static size_t fewest_boxes(const struct compiled *c) {
   struct diagram d = diagram_of(c);
   struct diagram_paper l = {.d = &d};
@@ -479,9 +482,9 @@ static size_t fewest_boxes(const struct compiled *c) {
   return boxes;
 }
 
-enum { MOST_IN_TEX = 1000 /* boxes: its memory ends soon above */ };
+enum { MOST_IN_TEX = 1000 /* boxes; TeX's memory ends soon above */ };
 
-/* NULL: so many boxes can be drawn. */
+/* NULL if that many boxes can be drawn, else the message. */
 static const char *refuses_above(const struct compiled *c, size_t most,
                                  const char *what, const char *instead) {
   size_t boxes = c->model->nodes.count;

@@ -1,4 +1,4 @@
-/* Diagrams: between the rows of a net and the scene that shows them. */
+/* Diagrams: from the rows of a net to the scene that shows them. */
 #ifndef NETC_DRAWING_DIAGRAM_DIAGRAM_H
 #define NETC_DRAWING_DIAGRAM_DIAGRAM_H
 
@@ -7,60 +7,67 @@
 
 #define NO_ITEM SIZE_MAX
 
-enum { MOST_FAMILIES = 64 }; /* of layers; the table has 20 */
+enum { MOST_FAMILIES = 64 }; /* families of layers; the table has 20 */
 
-/* Where a box takes a tensor from. */
+/* An input of a box. */
 struct diagram_link {
   size_t from;
-  int64_t node;  /* whose tensor it is */
-  size_t number; /* among all links, also those that are cut */
-  bool constant; /* all turns of a repeat read it */
-  bool carried;  /* later turns of a repeat read the turn before instead */
-  bool drawn;    /* as part of the structure; the others are drawn as skips */
+  int64_t node;  /* the node that makes the tensor */
+  size_t number; /* index among all links, including cut ones */
+  bool constant; /* all iterations of a repeat read this tensor */
+  bool carried;  /* later iterations of a repeat read the one before instead */
+  bool drawn;    /* as part of the structure; other links are drawn as skips */
 };
 
 enum stub_side { STUB_AHEAD, STUB_RIGHT, STUB_LEFT };
 
-/* A link that is cut: only its name stands at the end of a short arrow. */
+/* A cut link: a short arrow with the tensor's name at its end. */
 struct diagram_stub {
-  size_t from;    /* the item; NO_ITEM: it is not in the same drawing */
-  int64_t node;   /* whose tensor it is */
-  int64_t reader; /* by its place in the row of the item that has the stub */
-  int input;      /* of the reader */
+  size_t from;    /* the item; NO_ITEM: in another drawing */
+  int64_t node;   /* the node that makes the tensor */
+  int64_t reader; /* its index in the row of the item */
+  int input;      /* input index of the reader */
   struct slice name;
   enum stub_side side;
-  size_t source; /* that can stand at its end instead of a name; NO_ITEM */
+  size_t source; /* item to draw at the end instead of the name; or NO_ITEM */
 };
 
-/* Calls of a def that are equal but for sizes: all are boxes; one is drawn. */
+/* Calls of a def that differ only in sizes: one is drawn, all others are
+ * boxes. */
 struct diagram_call {
-  int64_t group; /* the one that is drawn */
+  int64_t group; /* the call that is drawn */
   char letter;
-  int64_t entry;         /* the node that it starts from; or NO_NODE */
-  const int64_t *shared; /* nodes that all of them read from outside */
-  const int64_t *inputs; /* nodes that only this one reads, without the entry */
+  int64_t entry;         /* the node that it starts from, or NO_NODE */
+  const int64_t *shared; /* outside nodes that all of them read */
+  const int64_t *inputs; /* nodes that only this one reads, except the entry */
   size_t shared_count, input_count;
 };
 
 /* Rows of the net, or of a call that is drawn once. */
 struct diagram_section {
   size_t first, end;
-  const struct diagram_call *call; /* NULL: of the net */
-  int64_t *row_of; /* of the call's nodes, by their place in it */
+  const struct diagram_call *call; /* NULL: the net */
+  int64_t *row_of;                 /* by node of the call, from its first */
 };
 
-/* Repeats that an item lies in: inner ones first. */
+/* Repeats around an item, inner ones first. */
 enum { MOST_NESTED = 8 };
 
 struct diagram_turns {
-  size_t stride, count; /* rows of a turn; turns */
-  bool varies;          /* they have figures of their own */
+  size_t stride, count; /* rows of an iteration; iterations */
+  bool varies;          /* their figures differ */
 };
 
-/* How tightly a diagram is set: the first that can be read on a page. */
-enum { PAGE_LEVELS = 5, LEVELS, BESIDE_FROM = 2 }; /* the last in a column */
+/* How tightly a diagram is set; the first level that is readable is used. */
+enum {
+  PAGE_LEVELS = 5,
+  LEVELS,
+  BESIDE_FROM = 2
+}; /* LEVELS includes the last
+    * one, for a column of
+    * text */
 
-/* What stands in a box, notes last, and what that takes. */
+/* The text of a box, notes last, and its size. */
 struct diagram_label {
   struct slice lines[6];
   int line_count, note_count;
@@ -69,49 +76,51 @@ struct diagram_label {
 
 /* A box: a row, or one row for all of its repeats. */
 struct diagram_item {
-  size_t row, last_row; /* of the first repeat and of the last */
-  int64_t times;        /* how often the net has it */
-  bool varies;          /* its repeats have different sizes */
-  bool ends_repeat;     /* what leaves it is what leaves the last repeat */
-  bool opens_repeat;    /* it is alone in a repeat: drawn as a stack */
-  int64_t stacked;      /* so many turns of that */
-  size_t turn, stride, turns; /* of the innermost repeat: its first row, rows
-                                 of a turn, how many turns; or 0 */
+  size_t row, last_row;       /* in the first and the last repeat */
+  int64_t times;              /* number of times that the net has it */
+  bool varies;                /* its repeats have different sizes */
+  bool ends_repeat;           /* its output is that of the last repeat */
+  bool opens_repeat;          /* it is alone in a repeat, drawn as a stack */
+  int64_t stacked;            /* number of iterations in the stack */
+  size_t turn, stride, turns; /* the innermost repeat: first row, rows of an
+                               * iteration, iterations; or 0 */
   struct diagram_turns nested[MOST_NESTED];
   int nested_count;
-  bool is_entry; /* what a call that is drawn once starts from */
+  bool is_entry; /* the start of a call that is drawn once */
   size_t first_link, link_count;
-  size_t next_link; /* after the one that was drawn last */
+  size_t next_link; /* the one after the last drawn */
   size_t first_stub, stub_count;
   int64_t reader;        /* the last item that reads it; -1: none */
-  size_t kind;           /* of its layer, by number */
-  int family;            /* of its layer, by number; -1: of none */
-  struct slice output;   /* of the net, if it has a name; or empty */
-  struct slice words[2]; /* what it is: in full, and without usual tails */
-  const struct diagram_label *labels[LEVELS]; /* by level, once measured */
-  const struct diagram_label *label;          /* of the level it has */
-  struct slice shape; /* that leaves it, once it has been asked for */
-  struct slice out;   /* the same, if it changed; or empty */
-  struct slice sign;  /* by which stubs know it, if it has no name; or empty */
-  bool in_branch;     /* of a split */
+  size_t kind;           /* index of its layer's kind */
+  int family;            /* number of its layer's family; -1: none */
+  struct slice output;   /* name as an output of the net, or empty */
+  struct slice words[2]; /* full description; description without common
+                          * tails */
+  const struct diagram_label *labels[LEVELS]; /* by level, NULL until
+                                               * measured */
+  const struct diagram_label *label;          /* for the current level */
+  struct slice shape; /* output shape; empty until requested */
+  struct slice out;   /* output shape if it changed, or empty */
+  struct slice sign;  /* the name that stubs use if it has none, or empty */
+  bool in_branch;     /* in a branch of a split */
   int64_t x, y, width, height;
 };
 
-/* The source's tree: an item, or a group or repeat that holds some. */
+/* The source's tree: an item, or a group or repeat with its content. */
 struct diagram_unit {
-  size_t first, end; /* its items */
+  size_t first, end; /* items */
   int64_t group;     /* or NO_NODE */
-  int64_t count;     /* turns */
+  int64_t count;     /* iterations */
   bool varies;
   const struct diagram_call
-      *call;          /* that it shows for all of its kind; or NULL */
-  struct slice title; /* of its frame, once it has been asked for */
+      *call;          /* the call that it shows for all equal ones; or NULL */
+  struct slice title; /* of its frame, once requested */
   struct diagram_unit *child, *next; /* no child: one item */
 };
 
 /*
- * The same as a drawing: a chain of parts, one after the other; a split into
- * branches that a join ends; a frame around a chain; a box.
+ * The tree as a drawing: a chain of parts in sequence, a split into branches
+ * that a join ends, a frame around a chain, or a box.
  */
 enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME };
 
@@ -124,28 +133,28 @@ struct diagram_part {
   struct diagram_part *side; /* chains that leave after this part and end */
   bool ends;                 /* PART_CHAIN of a frame: no line leaves it */
   bool forks;                /* PART_SPLIT: its branches have a common start */
-  bool bar;    /* PART_SPLIT: branches end on top of a wide join */
-  bool flip;   /* the flow goes up */
+  bool bar;    /* PART_SPLIT: branches end at the top of a wide join */
+  bool flip;   /* the flow runs up */
   bool nested; /* PART_FRAME: inside another one */
-  size_t main; /* PART_SPLIT: the branch on the spine; or none */
-  struct diagram_part *around; /* PART_FRAME: the frame that it is in */
-  int lanes;   /* PART_FRAME: of skips inside it, on the right of its chain */
-  bool opened; /* PART_FRAME: it is cut, or no more drawn */
-  struct slice title;    /* PART_FRAME: once it has been measured */
+  size_t main; /* PART_SPLIT: the branch on the spine, or SIZE_MAX */
+  struct diagram_part *around; /* PART_FRAME: the frame around it */
+  int lanes;   /* PART_FRAME: lanes of inner skips, to the right of its chain */
+  bool opened; /* PART_FRAME: cut, or not drawn */
+  struct slice title;    /* PART_FRAME: set when it is measured */
   int64_t left, right;   /* extent across the flow, from the spine */
-  int64_t length;        /* along the flow, with `after` */
-  int64_t after;         /* room for the arrow and its shape after it */
-  int64_t shift, ahead;  /* inside what holds it: of the spine; of its entry */
-  int64_t across, along; /* the place: of the spine, and of the lesser end */
+  int64_t length;        /* along the flow, including `after` */
+  int64_t after;         /* room after it for the arrow and its shape */
+  int64_t shift, ahead;  /* in its parent: offset of the spine; of its entry */
+  int64_t across, along; /* place: of the spine, and of the smaller end */
 };
 
-/* What is tried in turn to make a page that can be read. */
+/* Reductions that are tried in turn until a page is readable. */
 enum diagram_effort {
   EFFORT_NONE,
   EFFORT_STUBS, /* no long lines */
-  EFFORT_LOOPS, /* turns of `for` that differ in figures are drawn once */
+  EFFORT_LOOPS, /* iterations of `for` that differ in figures are drawn once */
   EFFORT_CALLS, /* calls of a def are drawn once */
-  EFFORT_SMALL, /* small ones, too */
+  EFFORT_SMALL, /* small calls as well */
   EFFORTS
 };
 
@@ -155,73 +164,75 @@ struct diagram {
   enum diagram_effort effort;
   struct {
     const struct frame *parent;
-    size_t begin; /* in the source */
+    size_t begin; /* offset in the source */
     int count;
-  } failed;         /* the loop that was last found to be no repeat */
+  } failed;         /* the loop last found not to repeat */
   struct rows open; /* with all calls open */
   struct rows rows;
   VEC(struct diagram_section) sections;
   VEC(struct diagram_call) calls;
-  int *call_of_group; /* from 1; 0: it is open; NULL: all are */
+  int *call_of_group; /* by group: call index from 1; 0: open; NULL: all are
+                       * open */
   VEC(struct diagram_item) items;
   VEC(struct diagram_link) links;
   VEC(struct diagram_stub) stubs;
-  size_t link_count; /* also of those that are cut */
-  bool *cut;         /* by number of a link; NULL: none is */
+  size_t link_count; /* including cut links */
+  bool *cut;         /* by number of a link; NULL: none is cut */
   size_t *item_of_row;
   int64_t *reader_of_row; /* the last row that reads it; -1: none */
   uint64_t *hash_of_row;
-  int64_t search; /* rows that may still be compared to find repeats */
-  size_t reading; /* the item whose links are found, of all that ever were */
-  size_t *reader_of_item, *reader_of_node; /* so numbered: already linked */
+  int64_t search; /* comparisons of rows that remain for finding repeats */
+  size_t reading; /* counter of items whose links are found */
+  size_t *reader_of_item, *reader_of_node; /* value of `reading` when last
+                                            * linked */
   struct diagram_unit *units;
-  struct diagram_part *parts; /* a chain for each net that starts anew */
-  struct scene *scene;        /* NULL while links are only marked */
+  struct diagram_part *parts; /* a chain for each separate net */
+  struct scene *scene;        /* NULL while only marking links */
   bool lr;
-  int level;                     /* how tightly it is set, from 0 */
-  size_t long_skip;              /* over more boxes, skips pass outside */
-  bool sources_at_stubs;         /* those that can stand there do */
-  int64_t most_bytes, most_heat; /* of a tensor; of a box */
-  struct slice *tails; /* by kind of layer: " bn relu", if all have it */
-  int *families;       /* by kind of layer: its family's number, once known */
-  const char *shown[MOST_FAMILIES]; /* their names, if a box is filled so */
+  int level;                     /* tightness, from 0 */
+  size_t long_skip;              /* skips over more boxes pass outside */
+  bool sources_at_stubs;         /* sources are drawn at stubs where possible */
+  int64_t most_bytes, most_heat; /* maximum of a tensor; of a box */
+  struct slice *tails; /* by kind of layer: " bn relu" if all have it */
+  int *families;       /* by kind of layer: number of its family, once known */
+  const char *shown[MOST_FAMILIES]; /* names of families with a filled box */
 };
 
 /* diagram.c */
 struct diagram diagram_of(const struct compiled *c);
 
-/* Its items and links as the picture has them, but loosely set. */
+/* Finds the items and links of the picture, at the loosest level. */
 void diagram_find_drawing(struct diagram *d);
 
-/* diagram_rows.c: all calls open, or those of `calls` closed. */
+/* diagram_rows.c: rows with all calls open, or with `calls` closed. */
 void diagram_open_rows(struct diagram *d);
 void diagram_close_rows(struct diagram *d);
 const struct diagram_section *section_of(const struct diagram *d, size_t row);
 int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node);
 
-/* Whether it has arguments in which blocks drawn as one differ; whether it only
- * puts them elsewhere. */
+/* True if the row has arguments that may differ in blocks drawn as one; true if
+ * it only moves values. */
 bool row_may_vary(const struct diagram *d, const struct row *row);
 bool row_only_moves(const struct diagram *d, const struct row *row);
 
-/* The node that a chain begins with. */
+/* The first input of a row. */
 static inline int64_t row_input(const struct diagram *d,
                                 const struct row *row) {
   return node_input(d->c->model, &d->c->model->nodes.at[row->first], 0);
 }
 
-/* diagram_calls.c: which calls are drawn once; false: none. */
+/* diagram_calls.c: chooses the calls to draw once; false: none. */
 bool diagram_find_calls(struct diagram *d);
 
-/* What stands in no group is in no call. */
+/* A node without a group is in no call. */
 static inline const struct diagram_call *call_of_group(const struct diagram *d,
                                                        int64_t group) {
   int call = d->call_of_group && group >= 0 ? d->call_of_group[group] : 0;
   return call ? &d->calls.at[call - 1] : NULL;
 }
 
-/* diagram_items.c: rows to items and the tree of units; then their links. */
+/* diagram_items.c: rows to items and units; then their links. */
 void diagram_find_items(struct diagram *d);
 void diagram_find_links(struct diagram *d);
 void diagram_mark_repeat(struct diagram *d, const struct diagram_unit *unit);
@@ -235,7 +246,7 @@ static inline int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-/* Items in the flow's axes. */
+/* Sizes of items in the flow's axes. */
 static inline int64_t item_along(const struct diagram *d,
                                  const struct diagram_item *item) {
   return d->lr ? item->width : item->height;
@@ -254,7 +265,7 @@ static inline int64_t item_middle(const struct diagram *d, size_t item) {
   return item_low(d, item) + item_along(d, &d->items.at[item]) / 2;
 }
 
-/* A row, or a group that stands where the level is looked at. */
+/* A row, or a group at the current level. */
 struct diagram_piece {
   size_t first, end; /* rows */
   int64_t group;
@@ -263,26 +274,26 @@ struct diagram_piece {
 struct diagram_pieces {
   struct diagram_piece *at;
   size_t count, room;
-  uint64_t *sums; /* by piece: of the texts of all before it */
+  uint64_t *sums; /* prefix sums of the pieces' hashes */
 };
 
-/* diagram_repeats.c: once all pieces are there; how much may be compared. */
+/* diagram_repeats.c: prepares the pieces; sets the budget of comparisons. */
 void diagram_sum_pieces(struct diagram *d, struct diagram_pieces *p);
 void diagram_open_search(struct diagram *d);
 
-/* Both have pieces of equal lengths, and groups at the same places. */
+/* True if both have pieces of equal lengths and groups at the same places. */
 bool diagram_same_groups(const struct diagram_pieces *p, size_t a, size_t b,
                          size_t period);
 
 /* Calls `look` with the rows that give the same input to two rows, until it
- * returns false. Rows of other layers have none: false. */
+ * returns false. False if the rows are of different layers. */
 typedef bool diagram_look_fn(void *user, int64_t x, int64_t y);
 bool diagram_look_at_rows(struct diagram *d, size_t a, size_t b,
                           diagram_look_fn *look, void *user);
 
-/* The turns from piece `at` on that save most. */
+/* The iterations from piece `at` on that save most rows. */
 struct diagram_run {
-  size_t period, count; /* pieces of a turn; turns */
+  size_t period, count; /* pieces of an iteration; iterations */
   bool varies;
 };
 
@@ -290,18 +301,18 @@ struct diagram_run diagram_find_run(struct diagram *d,
                                     const struct diagram_pieces *p, size_t at,
                                     size_t end);
 
-/* diagram_loops.c: how many turns of a `for` start at a piece, or 1. */
+/* diagram_loops.c: iterations of a `for` that start at a piece, or 1. */
 size_t diagram_find_loop(struct diagram *d, const struct diagram_pieces *p,
                          size_t at, size_t end, size_t period);
 
-/* diagram_figures.c: one text for all turns: "conv 64 dilate=1-512". */
+/* diagram_figures.c: one text for all iterations: "conv 64 dilate=1-512". */
 
-/* How many turns with figures of their own an item has, at least 1; the row
- * that it stands for in each. */
+/* The number of iterations with different figures, at least 1, and an item's
+ * row in each. */
 size_t item_turns(const struct diagram *d, const struct diagram_item *item);
 size_t item_turn_row(const struct diagram_item *item, size_t turn);
 
-/* The same of all turns, also of those that are equal. */
+/* These count equal iterations as well. */
 size_t item_all_turns(const struct diagram_item *item);
 size_t item_any_row(const struct diagram_item *item, size_t turn);
 
@@ -309,68 +320,69 @@ bool same_but_figures(struct slice a, struct slice b);
 struct slice merge_turns(struct arena *arena, const struct slice *turns,
                          size_t count);
 
-/* The same of frames: an argument that some calls leave out is no matter. */
+/* For titles of frames: an argument may be missing in some calls. */
 struct slice merge_titles(struct arena *arena, const struct slice *turns,
                           size_t count);
 
-/* diagram_fill.c: colours, and the sizes that they are measured by. */
-int family_of(const struct layer_kind *kind); /* by number; -1: of none */
+/* diagram_fill.c: colours, and the sizes that determine them. */
+int family_of(const struct layer_kind *kind); /* a number; -1: none */
 int item_fill(const struct diagram *d, size_t item);
 int64_t item_bytes(const struct diagram *d, size_t item);
 void diagram_find_scales(struct diagram *d);
 
-/* diagram_tree.c: units to parts; a chain for each net that starts anew. */
+/* diagram_tree.c: units to parts, with a chain for each separate net. */
 struct diagram_part *diagram_find_parts(struct diagram *d,
                                         struct diagram_unit *units);
 
-/* diagram_text.c: what stands in a box. */
+/* diagram_text.c: texts of boxes. */
 void item_find_text(struct diagram *d, size_t item);
 const char *item_sign(const struct diagram *d, size_t item);
 struct slice shape_words(struct diagram *d, const struct shape *shape);
-struct slice item_shape(struct diagram *d, size_t item); /* that leaves it */
+struct slice item_shape(struct diagram *d, size_t item); /* its output */
 struct slice frame_title(struct diagram *d, struct diagram_unit *unit);
 
-/* What a source says of itself where no arrow has its shape beside it. */
+/* The label of a source whose shape is not beside an arrow. */
 const struct diagram_label *source_label(struct diagram *d, size_t item);
 void diagram_find_tails(struct diagram *d);
 
-/* What of some words, up to a blank, is no wider than that; or nothing. */
+/* The beginning of some words, up to a blank, that fits a width; or empty. */
 struct slice line_that_fits(struct slice words, int64_t size, int64_t most,
                             int64_t *width);
 
-/* diagram_tip.c: what is known of a box, a fact a line, through `put`. */
+/* diagram_tip.c: facts about a box, one per line, through `put`. */
 typedef void put_fn(struct text *out, struct slice text);
 void item_tip(struct diagram *d, size_t item, struct text *out, put_fn *put,
               const char *newline);
 void item_open(struct diagram *d, size_t item);
 
-/* " parameters", or one of them. */
+/* A unit such as " parameters", without its `s` for one. */
 void put_plural(struct text *out, const char *unit, bool one);
 
 /*
- * Boxes that a line passes, and how many lines may leave one box. Where a
- * tensor has a name, that says better from where it comes, much sooner.
+ * Maximum boxes that a line passes, and lines that leave a box. For a named
+ * tensor the limits are lower, since a name is clearer than a long line.
  */
 enum { LONG_SKIP = 10, LONG_NAMED = 6, LONG_LINE = 20, LONG_NAMED_LINE = 3 };
 enum { MANY_LINES = 3 };
 
-/* diagram_stubs.c: cuts what no structure has drawn; false: nothing. */
+/* diagram_stubs.c: cuts links that no structure has drawn; false: none. */
 bool diagram_cut_links(struct diagram *d, bool far);
 
-/* Where an item's stubs stand, once its text is known; what they take. */
+/* Places an item's stubs once its text is known; returns their extent. */
 void stubs_measure(struct diagram *d, size_t item, bool left, bool right);
 int64_t stubs_extent(const struct diagram *d, size_t item, enum stub_side side);
 void stubs_draw(struct diagram *d, size_t item, bool flip);
 
-/* Along the flow, by how much sources beside a box pass each of its ends. */
+/* Along the flow: how far sources beside a box exceed each of its ends. */
 int64_t stubs_overhang(const struct diagram *d, size_t item);
 
-/* Across the flow, of a source that stands ahead of a box; or 0. */
+/* Across the flow: the width of a source ahead of a box, or 0. */
 int64_t stub_ahead_width(const struct diagram *d, size_t item);
 
 /*
- * diagram_sources.c: sources that only stubs read: true if there are any. The
- * one that stands at a stub's end; or NO_ITEM. Whether a net is no more.
+ * diagram_sources.c: finds sources that only stubs read, and returns true if
+ * there are any; the source at a stub's end, or NO_ITEM; true if a net is only
+ * such a source.
  */
 bool diagram_find_sources(struct diagram *d);
 size_t stub_source(const struct diagram *d, const struct diagram_stub *stub);
@@ -379,7 +391,7 @@ void source_measure(struct diagram *d, size_t item);
 void source_draw(struct diagram *d, size_t item, struct point end, int dx,
                  int dy);
 
-/* diagram_names.c: of tensors. */
+/* diagram_names.c: names of tensors. */
 void diagram_name_stubs(struct diagram *d);
 bool item_has_name(const struct diagram *d, size_t item);
 
@@ -387,10 +399,10 @@ bool item_has_name(const struct diagram *d, size_t item);
 int64_t legend_measure(struct diagram *d, int64_t width);
 void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width);
 
-/* Height of the title that was asked for, and the title itself. */
+/* Draws the title, or only returns its height. */
 int64_t title_draw(struct diagram *d, int64_t width, bool drawn);
 
-/* diagram_measure.c: how large parts are, and where they stand. */
+/* diagram_measure.c: sizes and places of parts. */
 void part_measure(struct diagram *d, struct diagram_part *part);
 void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
                 int64_t along);
@@ -398,9 +410,9 @@ void part_flip(struct diagram_part *part);
 
 /* diagram_draw.c */
 
-/* A line on its way to the box that it will end at, in the flow's axes. */
+/* A line on its way to a box, in the flow's axes. */
 struct diagram_pen {
-  size_t item; /* whose tensor it is; NO_ITEM: none */
+  size_t item; /* source of the tensor; NO_ITEM: none */
   size_t count;
   struct point at[12]; /* x across, y along */
 };
@@ -408,7 +420,7 @@ struct diagram_pen {
 void part_draw(struct diagram *d, const struct diagram_part *part,
                struct diagram_pen *pen);
 
-/* The box alone, at its place. */
+/* Draws a box without lines. */
 void box_draw(struct diagram *d, size_t item);
 void part_draw_side(struct diagram *d, const struct diagram_part *part,
                     const struct diagram_part *side,
@@ -418,37 +430,37 @@ void pen_draw(struct diagram *d, const struct diagram_pen *pen, bool arrow);
 
 struct diagram_tightness {
   int64_t gap;      /* between boxes */
-  int64_t wide_gap; /* with a shape beside the arrow */
+  int64_t wide_gap; /* gap with a shape beside the arrow */
   int64_t branch_gap;
-  int64_t text;      /* size of what stands first in a box */
-  int64_t line;      /* of text in a box, before it is broken */
-  bool bare_numbers; /* the legend says what they are */
-  bool few_frames;   /* inner ones only where something is repeated */
+  int64_t text;      /* font size of a box's first line */
+  int64_t line;      /* length at which a line in a box is broken */
+  bool bare_numbers; /* numbers without units, which the legend explains */
+  bool few_frames;   /* inner frames only around repeats */
   bool few_facts;    /* no numbers, no shapes inside branches */
   bool no_shapes;
-  bool few_tails; /* a tail that a layer always has is in the legend */
+  bool few_tails; /* tails that a layer always has are in the legend */
 };
 
 const struct diagram_tightness *tightness(const struct diagram *d);
 
 /*
- * Whether the shape that leaves a box stands beside the box and not above it:
- * on the way up in a U that is set tightly, where the right side is free.
+ * True if the output shape is beside a box instead of above it: on the way up
+ * in a tightly set U, where the right side is free.
  */
 bool shape_is_beside(const struct diagram *d, bool flip);
 
-/* Whether a frame is no more than its chain. */
+/* True if a frame is not drawn around its chain. */
 bool is_bare(const struct diagram *d, const struct diagram_part *frame);
 
 /* Lengths, in tenths of a point. */
 enum {
-  LINE = 11 * POINT,         /* of text in a box */
-  BUS = 10 * POINT,          /* from where branches part to their tops */
-  LANE = 9 * POINT,          /* of a skip */
+  LINE = 11 * POINT,         /* line of text in a box */
+  BUS = 10 * POINT,          /* from the fork of branches to their tops */
+  LANE = 9 * POINT,          /* width of a skip's lane */
   PAD = 6 * POINT,           /* inside a frame */
-  BAND = 12 * POINT,         /* for a frame's title */
-  BESIDE_TITLE = 10 * POINT, /* before it, and up to the corner after it */
-  BESIDE = 45,               /* from an arrow to its shape: clear of the head */
+  BAND = 12 * POINT,         /* height of a frame's title */
+  BESIDE_TITLE = 10 * POINT, /* before a title, and after it up to the corner */
+  BESIDE = 45,               /* from an arrow to its shape, clear of the head */
   STACK = 25,                /* between the sheets of a stack */
   GUTTER = 26 * POINT,       /* between columns */
   NARROW_GUTTER = 14 * POINT,
@@ -459,7 +471,7 @@ enum {
   TITLE_SIZE = 10 * POINT,
 };
 
-/* A column of text has its own margins. */
+/* A picture in a column of text has narrow margins. */
 static inline int64_t edge_of(const struct diagram *d) {
   return d->c->options->picture_width ? NARROW_EDGE : EDGE;
 }

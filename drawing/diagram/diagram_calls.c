@@ -1,22 +1,22 @@
 /*
- * Calls that are drawn once. Where a net is too large for a page, calls of a
- * def that are equal but for sizes become boxes with a letter, and one of them
- * is drawn beside the net, as papers do it. What else differs, as a kernel or a
- * stride, is in the words of the box.
+ * Calls that are drawn once. If a net is too large for a page, calls of a def
+ * that differ only in sizes become boxes with a letter, and one of them is
+ * drawn beside the net, as in papers. Other differences, as in a kernel or
+ * stride, are in the text of the box.
  */
 #include "drawing/diagram/diagram.h"
 
 enum {
-  LEAST_BOXES = 4,       /* of a call that is worth a letter */
-  LEAST_SMALL = 8,       /* of all calls of a def that is smaller */
+  LEAST_BOXES = 4,       /* of a call that is drawn once */
+  LEAST_SMALL = 8,       /* in all calls of a smaller def together */
   MOST_CALLS = 26,       /* letters */
-  MOST_CANDIDATES = 1000 /* beyond, the net is drawn in full */
+  MOST_CANDIDATES = 1000 /* with more, the net is drawn in full */
 };
 
 /* A call in the open drawing. */
 struct diagram_candidate {
   const struct diagram_unit *unit;
-  size_t class; /* the first candidate that it is equal to */
+  size_t class; /* the first candidate that equals it */
   size_t members;
   bool chosen;
 };
@@ -52,7 +52,7 @@ static bool same_kinds(const struct diagram *d, const struct row *a,
   return true;
 }
 
-/* Links of two items inside their units; `outside` pairs what is not. */
+/* Inputs from outside two units, in pairs. */
 struct outsides {
   size_t a[16], b[16];
   size_t count;
@@ -88,7 +88,7 @@ static bool same_links(const struct diagram *d, const struct diagram_unit *a,
   return true;
 }
 
-/* The same groups and repeats; how often all of it is repeated may differ. */
+/* True if groups and repeats are equal, except for the outermost count. */
 static bool same_shape(const struct diagram_unit *a,
                        const struct diagram_unit *b) {
   const struct diagram_unit *x = a->child, *y = b->child;
@@ -113,7 +113,7 @@ static bool same_calls(const struct diagram *d, const struct diagram_unit *a,
   return true;
 }
 
-/* A call whose inside is drawn; a repeat of others is a group without one. */
+/* True for a call with a drawn inside; a repeat is a group without a call. */
 static bool is_call(const struct diagram *d, const struct diagram_unit *unit) {
   return unit->group > 0 && group_of(d, unit->group)->call.length > 0 &&
          (d->effort == EFFORT_SMALL || unit->end - unit->first >= LEAST_BOXES);
@@ -144,7 +144,7 @@ static struct diagram_candidate *class_of(const struct choice *c,
   return NULL;
 }
 
-/* Boxes of what a unit holds, when the calls that are chosen are closed. */
+/* The boxes in a unit once the chosen calls are closed. */
 static size_t boxes_of(const struct choice *c,
                        const struct diagram_unit *unit) {
   size_t boxes = 0;
@@ -155,7 +155,7 @@ static size_t boxes_of(const struct choice *c,
   return unit->child ? boxes : 1;
 }
 
-/* How often each class is seen: in the net and in what is drawn once. */
+/* Counts how often each class is drawn, in the net and in calls drawn once. */
 static void count_boxes(const struct choice *c,
                         const struct diagram_unit *units, size_t *seen) {
   for (const struct diagram_unit *u = units; u; u = u->next) {
@@ -196,7 +196,7 @@ static void choose(struct choice *c) {
 
 /* Calls */
 
-/* The candidate whose items are those of a group, or of its first turn. */
+/* The candidate with the items of a group or of its first iteration. */
 static size_t candidate_of(const struct choice *c, int64_t group) {
   const struct diagram *d = c->d;
   const struct group *g = group_of(d, group);
@@ -225,7 +225,7 @@ struct reads {
   size_t count, room;
 };
 
-/* The nodes outside of a group that it reads, in the order of reading. */
+/* The nodes outside of a group that it reads, in that order. */
 static struct reads reads_of(const struct diagram *d, int64_t group) {
   const struct model *model = d->c->model;
   const struct group *g = group_of(d, group);
@@ -240,7 +240,7 @@ static struct reads reads_of(const struct diagram *d, int64_t group) {
   return reads;
 }
 
-/* What all read from outside is drawn once, too, but for where they start. */
+/* Finds the outside nodes that all calls read, except their entries. */
 static void find_shared(struct diagram *d, size_t index) {
   struct diagram_call *call = &d->calls.at[index];
   struct reads all = reads_of(d, call->group), shared = all;
@@ -269,7 +269,7 @@ static void find_shared(struct diagram *d, size_t index) {
   call->input_count = inputs.count;
 }
 
-/* In the order of the source, outer ones first. */
+/* Lists calls in the order of the source, outer ones first. */
 static void list_calls(struct choice *c, const struct diagram_unit *units) {
   struct diagram *d = c->d;
   for (const struct diagram_unit *u = units; u; u = u->next) {

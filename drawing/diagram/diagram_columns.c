@@ -1,7 +1,4 @@
-/*
- * Columns: of all ways to break the chains into columns, the one whose text
- * is largest on a page.
- */
+/* Columns: breaks chains into columns so that the text is largest on a page. */
 #include "drawing/diagram/diagram_page.h"
 
 enum { MOST_COLUMNS = 200 };
@@ -12,7 +9,7 @@ struct diagram_column *column_add(struct diagram_paper *l, size_t first) {
   return column;
 }
 
-/* From the start of a net to its end. */
+/* The length of a net. */
 static int64_t net_length(const struct diagram_paper *l, size_t first) {
   int64_t length = l->parts.at[first].part->length;
   for (size_t i = first + 1; i < l->parts.count && !l->parts.at[i].starts; i++)
@@ -20,7 +17,7 @@ static int64_t net_length(const struct diagram_paper *l, size_t first) {
   return length + BAND;
 }
 
-/* A net below another one, whose spines need not be one line. */
+/* Shifts a net below another one, as their spines need not align. */
 static void shift_net(struct diagram_paper *l, struct diagram_column *column,
                       size_t first, int64_t left, int64_t right) {
   int64_t shift = 0;
@@ -33,7 +30,7 @@ static void shift_net(struct diagram_paper *l, struct diagram_column *column,
     l->parts.at[i].shift = shift;
 }
 
-/* The parts of a net that stand in a column, or of the first one there. */
+/* Ends a net's parts in a column. */
 static void end_net(struct diagram_paper *l, struct diagram_column *column,
                     size_t first, int64_t left, int64_t right) {
   if (first > column->first) {
@@ -44,8 +41,8 @@ static void end_net(struct diagram_paper *l, struct diagram_column *column,
   }
 }
 
-/* Sides stand one after the other: where the last one of a part ends, if it
- * leaves at `at` and the one before it ends at `free`. */
+/* Places sides one after the other: returns the end of the last side of a part,
+ * which leaves at `at`, if the side before it ends at `free`. */
 static int64_t place_ahead(const struct diagram_part *part, int64_t at,
                            int64_t free) {
   for (struct diagram_part *side = part->side; side; side = side->next) {
@@ -55,13 +52,13 @@ static int64_t place_ahead(const struct diagram_part *part, int64_t at,
   return free;
 }
 
-/* Deals parts out to at most so many columns, each no longer than that. */
+/* Deals parts out to at most `columns` columns of at most `length`. */
 static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
                        int64_t length) {
   struct diagram_column *column = NULL;
-  size_t net = first; /* where the last one begins */
+  size_t net = first; /* the start of the current net */
   int64_t left = 0, right = 0, free = 0;
-  int64_t used = length + 1; /* a column begins */
+  int64_t used = length + 1; /* a new column begins */
   bool alone = l->d->effort == EFFORT_NONE;
   for (size_t i = first; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
@@ -77,7 +74,7 @@ static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
       }
       left = right = 0;
       net = i;
-      used += BAND; /* below what has ended */
+      used += BAND; /* room between nets */
     }
     if (full) {
       if (columns-- == 0)
@@ -111,7 +108,7 @@ static void fill_columns(struct diagram_paper *l, int64_t length) {
   fill_at_most(l, SIZE_MAX, length);
 }
 
-/* Sides reach to the right of all parts beside them. */
+/* Sides extend to the right of all parts next to them. */
 static void add_sides(struct diagram_paper *l, struct diagram_column *column) {
   int64_t free = 0, right = column->right;
   for (size_t i = column->first; i < column->end; i++) {
@@ -176,7 +173,8 @@ static void finish_columns(struct diagram_paper *l) {
   count_lanes(l);
 }
 
-/* After the columns that are there; false: there would be more of them. */
+/* Adds columns after the existing ones; false if more than `columns` are
+ * needed. */
 static bool add_at_most(struct diagram_paper *l, size_t first, size_t columns,
                         int64_t length) {
   size_t before = l->columns.count;
@@ -209,7 +207,7 @@ int64_t paper_scale(const struct diagram_paper *l, int64_t width,
 struct diagram_fitting {
   int64_t scale;
   int64_t height; /* on the paper */
-  int64_t excess; /* of height: what should be wider rather */
+  int64_t excess; /* of height over the preferred ratio */
 };
 
 static struct diagram_fitting fit_columns(struct diagram_paper *l) {
@@ -228,7 +226,7 @@ static struct diagram_fitting fit_columns(struct diagram_paper *l) {
   return (struct diagram_fitting){
       scale, printed,
       l->d->parts && l->d->parts->next
-          ? 0 /* each net in a column of its own */
+          ? 0 /* each net has its own column */
           : most(0, height - most(2 * width, 4000))};
 }
 
@@ -239,7 +237,7 @@ bool paper_is_readable(struct diagram_paper *l) {
   return l->scale >= READABLE;
 }
 
-/* The least length that takes no more than so many columns. */
+/* The minimum length that needs at most `columns` columns. */
 static int64_t least_length(struct diagram_paper *l, size_t columns) {
   int64_t low = 0, high = 1;
   for (size_t i = 0; i < l->parts.count; i++) {
@@ -247,7 +245,7 @@ static int64_t least_length(struct diagram_paper *l, size_t columns) {
     high +=
         l->parts.at[i].part->length + (i && l->parts.at[i].starts ? BAND : 0);
   }
-  if (l->d->parts && !l->d->parts->next) { /* what one chain is dealt out to */
+  if (l->d->parts && !l->d->parts->next) { /* bounds for one chain */
     int64_t even = high / (int64_t)columns, longest = low;
     low = most(longest, even - 1);
     high = even + longest + 1 < high ? even + longest + 1 : high;

@@ -1,4 +1,4 @@
-/* Draws placed parts: arrows end at boxes, titles stand where none runs. */
+/* Draws placed parts: arrows end at boxes, titles are clear of arrows. */
 #include "drawing/diagram/diagram.h"
 
 #include "drawing/scene/palette.h"
@@ -8,7 +8,7 @@ void pen_to(struct diagram_pen *pen, int64_t across, int64_t along) {
   struct point *last = pen->count ? &pen->at[pen->count - 1] : NULL;
   if (last && last->x == across && last->y == along)
     return;
-  /* A piece that goes on straight takes no further point. */
+  /* Extend a straight piece instead of adding a point. */
   if (pen->count > 1 && ((last->x == across && last[-1].x == across) ||
                          (last->y == along && last[-1].y == along)))
     *last = (struct point){across, along};
@@ -16,7 +16,7 @@ void pen_to(struct diagram_pen *pen, int64_t across, int64_t along) {
     pen->at[pen->count++] = (struct point){across, along};
 }
 
-/* Hundredths of a point: a quarter of the bytes is 0.2 points less. */
+/* In hundredths of a point: half the bytes is 0.1 points less. */
 static int64_t line_width(const struct diagram *d, size_t item) {
   int64_t width = 180, bytes = item == NO_ITEM ? 0 : item_bytes(d, item);
   for (int64_t most = d->most_bytes; most > bytes && width > 60; most /= 2)
@@ -92,7 +92,7 @@ static void draw_lines(struct diagram *d, const struct diagram_item *item,
   }
 }
 
-/* The shape that leaves, beside the arrow. */
+/* The output shape, beside the arrow. */
 static void draw_shape(struct diagram *d, size_t index, bool flip) {
   const struct diagram_item *item = &d->items.at[index];
   struct scene_item text = {.kind = SCENE_TEXT,
@@ -222,7 +222,7 @@ void part_draw_side(struct diagram *d, const struct diagram_part *part,
     branch = (struct diagram_pen){.item = NO_ITEM};
   if (branch.count) {
     pen_to(&branch, part->across, bus);
-    /* Past sides that stand above it, in the gap before them. */
+    /* Avoid sides that are above it, in the gap before them. */
     if (!part->flip && side->along > bus + 2 * BUS) {
       int64_t gap = side->across - side->left - 3 * POINT;
       pen_to(&branch, gap, bus);

@@ -1,4 +1,4 @@
-/* Figures of all turns of a loop in one text: "conv 64 dilate=1-512". */
+/* Figures of all iterations of a loop in one text: "conv 64 dilate=1-512". */
 #include "drawing/diagram/diagram.h"
 
 static size_t count_turns(const struct diagram_item *item, bool equal) {
@@ -40,7 +40,7 @@ static bool digit_at(const struct slice *text, size_t at) {
   return at < text->length && text->at[at] >= '0' && text->at[at] <= '9';
 }
 
-/* A number, perhaps with a fraction, or what stands between two. */
+/* A number with its fraction, or the text between two numbers. */
 static struct slice next_token(struct slice text, size_t *at) {
   size_t from = *at;
   bool number = digit_at(&text, from);
@@ -64,7 +64,7 @@ static size_t whole_digits(struct slice number) {
   return digits;
 }
 
-/* By size, however long: digit by digit, where both have the same places. */
+/* Compares numbers of any length: digit by digit if equally long. */
 static int compare(struct slice a, struct slice b) {
   size_t x = whole_digits(a), y = whole_digits(b);
   if (x != y)
@@ -84,7 +84,7 @@ bool same_but_figures(struct slice a, struct slice b) {
   return i == a.length && k == b.length;
 }
 
-/* The number that stands so many tokens on, in the text of each turn. */
+/* The range of one number over all iterations. */
 struct figures {
   struct slice least, most;
 };
@@ -135,7 +135,7 @@ static struct slice nth_word(struct slice text, size_t index) {
   return word;
 }
 
-/* "windows 3 false/true": other words at the same places. */
+/* "windows 3 false/true": words that differ at one place. */
 static struct slice merge_words(struct arena *arena, const struct slice *turns,
                                 size_t count) {
   struct text text = text_new(arena);
@@ -152,7 +152,7 @@ static struct slice merge_words(struct arena *arena, const struct slice *turns,
   return text_slice(&text);
 }
 
-/* Whether the words of one text stand in another, which says more. */
+/* True if a text contains the words of another in order. */
 static bool holds_words(struct slice longer, struct slice shorter) {
   size_t at = 0, from = 0;
   while (from < shorter.length) {
@@ -165,7 +165,8 @@ static bool holds_words(struct slice longer, struct slice shorter) {
   return true;
 }
 
-/* "(roll) reshape permute": what some turns have stands in parentheses. */
+/* "(roll) reshape permute": words of only some iterations are in
+ * parentheses. */
 static struct slice mark_words(struct arena *arena, struct slice longer,
                                struct slice shorter) {
   struct text text = text_new(arena);
@@ -182,8 +183,8 @@ static struct slice mark_words(struct arena *arena, struct slice longer,
   return text_slice(&text);
 }
 
-/* Of turns that are not written alike; the first, if they have too little in
- * common. */
+/* Merges iterations with unlike texts; the first text if they have too little
+ * in common. */
 static struct slice merge_unlike(struct arena *arena, const struct slice *turns,
                                  size_t count) {
   struct slice shortest = turns[0], longest = turns[0];

@@ -1,4 +1,4 @@
-/* How a diagram's boxes are filled: by family, or by how much they cost. */
+/* Fills of a diagram's boxes: by family, or by cost. */
 #include "drawing/diagram/diagram.h"
 
 #include "drawing/scene/palette.h"
@@ -34,7 +34,7 @@ static int64_t heat_of(const struct diagram *d, size_t item) {
   }
 }
 
-/* Sixths of the most: white is nothing at all. */
+/* Sixths of the maximum; white is zero. */
 static int heat_step(const struct diagram *d, int64_t heat) {
   if (heat <= 0 || d->most_heat <= 0)
     return 0;

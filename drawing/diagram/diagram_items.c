@@ -1,6 +1,6 @@
 /*
- * Items: one for each box of a diagram. Rows whose repeats are equal share one;
- * repeats lie inside a group or hold whole groups, never across its border.
+ * Items: one for each box of a diagram. Rows with equal repeats share one.
+ * Repeats are inside a group or hold whole groups; they never cross its border.
  */
 
 #include "drawing/diagram/diagram.h"
@@ -9,7 +9,7 @@ const struct row *item_row(const struct diagram *d, size_t item) {
   return &d->rows.at[d->items.at[item].row];
 }
 
-/* The group inside `outer` that holds a group; NO_NODE: it is not inside. */
+/* The group directly inside `outer` that holds a group; NO_NODE: none. */
 static int64_t group_inside(const struct model *model, int64_t outer,
                             int64_t group) {
   while (group > 0 && model->groups.at[group].parent != outer)
@@ -47,7 +47,8 @@ static struct diagram_unit *make_units(struct diagram *d,
                                        const struct diagram_pieces *p,
                                        size_t from, size_t to);
 
-/* Its layer's kind and family, by number; what no table has is asked anew. */
+/* Finds the kind and family of a layer; a kind outside the table is looked
+ * up. */
 static void find_kind(struct diagram *d, struct diagram_item *item) {
   const struct row *row = &d->rows.at[item->row];
   const struct layer_kind *kind = d->c->model->nodes.at[row->head].kind;
@@ -82,7 +83,7 @@ static void fill_unit(struct diagram *d, struct diagram_unit *unit,
   unit->end = d->items.count;
 }
 
-/* The rows of all turns are those of the first one. */
+/* Merges the rows of all iterations into those of the first. */
 static void share_turns(struct diagram *d, const struct diagram_unit *unit,
                         size_t first, size_t length) {
   for (size_t i = unit->first; i < unit->end; i++) {
@@ -132,7 +133,7 @@ static struct diagram_unit *make_units(struct diagram *d,
   return list;
 }
 
-/* A box alone in what repeats is a stack. */
+/* Marks a single box in a repeat as a stack. */
 void diagram_mark_repeat(struct diagram *d, const struct diagram_unit *unit) {
   struct diagram_item *item = &d->items.at[unit->first];
   item->stacked = 1;
@@ -143,10 +144,8 @@ void diagram_mark_repeat(struct diagram *d, const struct diagram_unit *unit) {
 
 /* Links */
 
-/*
- * What a row takes from outside of its drawing, or by a link that would run
- * far, is a stub that names it.
- */
+/* Adds a stub for an input from outside of the drawing or from a distant
+ * box. */
 static void add_stub(struct diagram *d, struct diagram_item *item,
                      struct diagram_stub stub) {
   if (d->reader_of_node[stub.node] == d->reading)
@@ -156,7 +155,7 @@ static void add_stub(struct diagram *d, struct diagram_item *item,
   item->stub_count++;
 }
 
-/* A call that is drawn once shows there what all such calls read. */
+/* True if the call that is drawn once shows what all equal calls read. */
 static bool is_shown_once(const struct diagram *d, const struct row *row,
                           int64_t node) {
   const struct diagram_call *call = call_of_group(d, row->group);
@@ -166,7 +165,7 @@ static bool is_shown_once(const struct diagram *d, const struct row *row,
   return false;
 }
 
-/* What the second turn of a repeat reads where the first reads this. */
+/* Compares a read in the first iteration of a repeat with the second. */
 static void compare_turns(const struct diagram *d,
                           const struct diagram_item *item,
                           const struct diagram_stub *read,
@@ -247,7 +246,7 @@ static struct diagram_unit *new_unit(struct diagram *d,
   return new;
 }
 
-/* What is drawn once: its start, and a frame around what follows. */
+/* The units of a call drawn once: its entry, and a frame around the rest. */
 static struct diagram_unit *call_units(struct diagram *d,
                                        const struct diagram_section *s) {
   size_t first = s->first;
@@ -269,7 +268,7 @@ static struct diagram_unit *call_units(struct diagram *d,
   return entry;
 }
 
-/* What is shown of items: outputs of the net, and families of layers. */
+/* Marks outputs of the net and the families of layers. */
 static void mark_items(struct diagram *d) {
   const struct model *model = d->c->model;
   memset(d->shown, 0, sizeof d->shown);

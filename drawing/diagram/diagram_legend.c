@@ -1,8 +1,8 @@
-/* The legend of a diagram: what its fills and figures stand for. */
+/* The legend of a diagram: the meaning of its fills and figures. */
 #include "drawing/diagram/diagram.h"
 #include "drawing/scene/palette.h"
 
-/* The legend: rows of swatches as wide as the picture. */
+/* Rows of swatches in the picture's width. */
 
 struct legend {
   struct diagram *d;
@@ -118,7 +118,7 @@ void legend_draw(struct diagram *d, int64_t x, int64_t y, int64_t width) {
     legend_walk(&l);
 }
 
-/* The title, above the picture, in as many lines as it takes. */
+/* The title above the picture, in as many lines as needed. */
 
 int64_t title_draw(struct diagram *d, int64_t width, bool drawn) {
   enum { TITLE_LINE = 13 * POINT };

@@ -17,7 +17,7 @@ enum {
 struct diagram_loop {
   struct diagram *d;
   int64_t first, length, count;
-  int64_t at;                 /* the turn that is compared with the next one */
+  int64_t at;                 /* the iteration compared with the next one */
   int64_t from[MOST_CARRIED]; /* rows of the iteration before, from its first */
   int64_t start[MOST_CARRIED]; /* rows that the first iteration reads instead */
   int carried;
@@ -27,7 +27,7 @@ static const struct row *row_at(const struct diagram_loop *l, int64_t row) {
   return &l->d->rows.at[row];
 }
 
-/* Neither warns, and both are rows of layers or calls of one def. */
+/* True if neither warns and both are layers, or calls of one def. */
 static bool same_rows(const struct diagram_loop *l, int64_t a, int64_t b) {
   const struct row *x = row_at(l, a), *y = row_at(l, b);
   return !x->warning_count && !y->warning_count &&
@@ -36,7 +36,7 @@ static bool same_rows(const struct diagram_loop *l, int64_t a, int64_t b) {
            call_of_group(l->d, x->group) == call_of_group(l->d, y->group)));
 }
 
-/* A carried tensor is known by its place, and starts from one row alone. */
+/* A carried tensor has one place in the iteration and one initial row. */
 static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start) {
   for (int i = 0; i < l->carried; i++)
     if (l->from[i] == place || l->start[i] == start)
@@ -48,7 +48,7 @@ static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start) {
   return true;
 }
 
-/* An input of an iteration corresponds to that of the next one. */
+/* True if an input of an iteration corresponds to that of the next one. */
 static bool same_input(void *user, int64_t x, int64_t y) {
   struct diagram_loop *l = user;
   int64_t a = l->at, b = a + l->length;
@@ -64,7 +64,7 @@ static int64_t node_of(const struct diagram_loop *l, int64_t row) {
   return row_at(l, row)->first;
 }
 
-/* The iteration of row `a`, if row `b` is in the next one; NULL. */
+/* The iteration of row `a` if row `b` is in the next one, or NULL. */
 static const struct frame *turn_of(const struct diagram_loop *l, int64_t a,
                                    int64_t b) {
   return iteration_before(l->d->c->model, node_of(l, a), node_of(l, b));
@@ -85,7 +85,7 @@ static bool same_text(const struct diagram_loop *l, int64_t a, int64_t b) {
   return same_but_figures(text_slice(&x), text_slice(&y));
 }
 
-/* The iteration after `before`, which starts at a row, has no more rows. */
+/* True if the iteration after `before`, from `row` on, has no more rows. */
 static bool last_is_whole(const struct diagram_loop *l, int64_t row,
                           const struct frame *before) {
   const struct frame *turn =
@@ -93,7 +93,8 @@ static bool last_is_whole(const struct diagram_loop *l, int64_t row,
   return turn && !is_inside(l, row + l->length, turn);
 }
 
-/* The iteration of exactly the rows from `a` to before the next one; NULL. */
+/* The iteration that has exactly the rows of one period from `a` on, or
+ * NULL. */
 static const struct frame *whole_turn(const struct diagram_loop *l, int64_t a) {
   const struct frame *turn = turn_of(l, a, a + l->length);
   return !turn || is_inside(l, a - 1, turn) ||
@@ -118,8 +119,8 @@ static bool next_turn(struct diagram_loop *l, int64_t a) {
 /* Readers */
 
 /*
- * A row after the loop reads a place of the last iteration, or of all of them:
- * then one name stands for all. `seen` counts, by place, those it reads.
+ * True if a row after the loop reads a place of the last iteration, or of all
+ * of them, when one name serves all. `seen` counts its reads by place.
  */
 static bool collects(const struct diagram_loop *l,
                      const struct diagram_section *s, int64_t row,
@@ -146,7 +147,8 @@ static bool collects(const struct diagram_loop *l,
   return whole;
 }
 
-/* The row is an output, unless training alone has it from every iteration. */
+/* True if the row is an output, unless only training outputs every
+ * iteration. */
 static bool leaves_net(const struct diagram_loop *l, int64_t row) {
   const struct model *model = l->d->c->model;
   if (l->d->reader_of_row[row] != INT64_MAX)
@@ -176,7 +178,7 @@ static bool is_closed(const struct diagram_loop *l) {
   return true;
 }
 
-/* A loop that failed often is not tried again: each try costs as much. */
+/* True if a loop failed too often to try again; each try costs as much. */
 static bool has_failed(const struct diagram *d, const struct diagram_loop *l) {
   const struct model *model = d->c->model;
   const struct frame *turn =

@@ -1,6 +1,6 @@
 /*
- * Measures and places parts in the flow's axes: `along` it, and `across`,
- * where 0 is the spine that arrows run on. A chain thus never drifts.
+ * Measures and places parts in the flow's axes: `along` it, and `across`, where
+ * 0 is the spine that arrows run on. So a chain never drifts.
  */
 #include "drawing/diagram/diagram.h"
 
@@ -56,7 +56,7 @@ static void measure_box(struct diagram *d, struct diagram_part *part) {
                  item_along(d, item) + part->after;
 }
 
-/* Whether a chain begins with what only a stub leads to. */
+/* True if a chain begins with a box that only a stub leads to. */
 static bool starts_alone(const struct diagram *d,
                          const struct diagram_part *part) {
   while (part && part->kind != PART_BOX && !part->forks)
@@ -66,13 +66,13 @@ static bool starts_alone(const struct diagram *d,
          d->items.at[part->item].stub_count > 0;
 }
 
-/* Sides that a line leads to, one below the other; then rows of the others. */
+/* Sides with a line, one below the other; then rows of the other sides. */
 struct pile {
-  size_t led;        /* so many are in the first column */
-  int64_t edge;      /* where rows end */
-  int64_t start;     /* of rows, across */
-  int64_t at, ahead; /* of the next one */
-  int64_t free;      /* below the row, or the column */
+  size_t led;        /* sides in the first column */
+  int64_t edge;      /* the end of rows */
+  int64_t start;     /* start of rows, across */
+  int64_t at, ahead; /* place of the next side */
+  int64_t free;      /* free from here: below the row or column */
   int64_t right, length;
   bool wraps; /* there is more than one row */
 };
@@ -97,7 +97,7 @@ static void pile_side(const struct diagram *d, struct pile *pile,
   pile->length = most(pile->length, pile->free);
 }
 
-/* The first row begins with a chain that ends, and is below what is led to. */
+/* The first row begins with an ending chain and is below sides with a line. */
 static void pile_sides(const struct diagram *d,
                        const struct diagram_part *chain, struct pile *pile) {
   int64_t at = 0;
@@ -125,11 +125,11 @@ static void pile_sides(const struct diagram *d,
 }
 
 enum {
-  LONG = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT - 100 * POINT /* on its side */
+  LONG = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT - 100 * POINT /* a page in
+                                                             * landscape */
 };
 
-/* The area that it takes; what is longer than a page on its side counts more.
- */
+/* The area of a pile; one longer than a page in landscape costs more. */
 static int64_t pile_cost(const struct diagram_part *chain,
                          const struct pile *pile) {
   int64_t area = (chain->left + pile->right) / POINT * pile->length;
@@ -137,8 +137,8 @@ static int64_t pile_cost(const struct diagram_part *chain,
 }
 
 /*
- * Sides stand to the right of all that follows their parts; rows are as long
- * as takes the least of a page, and no longer than the paper is wide.
+ * Sides are to the right of the rest of their chain. Rows have the length that
+ * needs the least area, up to the width of the paper.
  */
 static void measure_sides(struct diagram *d, struct diagram_part *chain) {
   int64_t paper = d->c->options->picture_width * SMALL_SIZE / LEAST_TEXT;
@@ -222,7 +222,7 @@ static void measure_frame(struct diagram *d, struct diagram_part *part) {
     part->length = most(part->length, title + PAD + part->after);
 }
 
-/* A branch that is empty passes as a line. */
+/* An empty branch is a line. */
 static bool is_empty(const struct diagram_part *branch) {
   return branch->kind == PART_CHAIN && !branch->first;
 }
@@ -252,7 +252,7 @@ static void measure_branches(struct diagram *d, struct diagram_part *split,
   }
 }
 
-/* Side by side, in the order of the source; then the spine becomes 0. */
+/* Places branches side by side in source order, then moves the spine to 0. */
 static void spread_branches(const struct diagram *d, struct diagram_part *split,
                             bool centred) {
   int64_t gap = tightness(d)->branch_gap;
@@ -281,12 +281,12 @@ static void measure_split(struct diagram *d, struct diagram_part *split) {
   measure_branches(d, split, &longest, &real);
   item_find_text(d, split->item);
   if (join->stub_count && (split->main == SIZE_MAX || split->first->next->next))
-    split->bar = true; /* its sides are free */
+    split->bar = true; /* leaves its sides free */
   spread_branches(d, split,
                   split->main == SIZE_MAX || (split->bar && real > 1));
   int64_t half = item_across(d, join) / 2;
   split->after = gap_after(d, join, split->flip);
-  if (split->bar && !d->lr) { /* as wide as what ends on it */
+  if (split->bar && !d->lr) { /* as wide as the branches that end on it */
     span_left = split->first->shift - 8 * POINT;
     struct diagram_part *last = split->first;
     while (last->next)
@@ -342,7 +342,7 @@ void part_flip(struct diagram_part *part) {
 
 /* Placing */
 
-/* The lesser end of what starts so far after the entry of a part. */
+/* The smaller end of something at that offset from the entry of a part. */
 static int64_t end_at(const struct diagram_part *part, int64_t offset,
                       int64_t size) {
   return part->flip ? part->along + part->length - offset - size

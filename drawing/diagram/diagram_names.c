@@ -1,8 +1,8 @@
 /*
  * Names of tensors, for stubs: the label of a row, which its box shows; else
- * that of a group that ends with it, or a number. These two are a sign where
- * the tensor leaves its box. In a loop that is drawn once it is a name for all
- * turns: "skip[1-29]".
+ * the label of a group that ends with it, or a number. The last two are signs
+ * where the tensor leaves its box. A loop that is drawn once has one name for
+ * all iterations: "skip[1-29]".
  */
 #include "drawing/diagram/diagram.h"
 
@@ -10,7 +10,7 @@ static bool is_labelled(const struct node_name *name) {
   return !name->ordinal || name->repeated;
 }
 
-/* Of the groups that end with a node, the innermost that has a label. */
+/* The innermost label among the groups that end with a node. */
 static struct slice label_of_groups(const struct diagram *d, int64_t index) {
   const struct model *model = d->c->model;
   for (int64_t g = model->nodes.at[index].group;
@@ -21,7 +21,7 @@ static struct slice label_of_groups(const struct diagram *d, int64_t index) {
   return (struct slice){0};
 }
 
-/* The row of a node in the open net, and the label that its box shows. */
+/* The label that the box of a node's row shows in the open net. */
 static struct slice label_of_row(const struct diagram *d, int64_t node) {
   const struct row *row = &d->open.at[d->open.of_node[node]];
   const struct node *head = &d->c->model->nodes.at[row->head];
@@ -39,13 +39,13 @@ bool item_has_name(const struct diagram *d, size_t item) {
   return label_of(d, item_row(d, item)->end - 1).length > 0;
 }
 
-/* The row that gives a reader a node: in the same drawing, or of the net. */
+/* The row that gives `node` to a reader: in the same drawing, or in the net. */
 static size_t row_for(const struct diagram *d,
                       const struct diagram_item *reader, int64_t node) {
   return (size_t)row_of_node(d, section_of(d, reader->row), node);
 }
 
-/* What leaves a box of a loop in all of its turns; `node` does in one. */
+/* The label of a loop's output in all iterations, of which `node` is one. */
 static struct slice labels_of_turns(const struct diagram *d, size_t row,
                                     int64_t node) {
   const struct diagram_item *item = &d->items.at[d->item_of_row[row]];
@@ -59,17 +59,17 @@ static struct slice labels_of_turns(const struct diagram *d, size_t row,
   return merge_turns(d->arena, names, turns);
 }
 
-/* Whether the text of a box begins with the label of what leaves it. */
+/* True if the text of a box begins with the label of its output. */
 static bool is_shown(const struct diagram *d, const struct row *row,
                      int64_t node) {
-  if (d->c->options->plain) /* calls and layers are words */
+  if (d->c->options->plain) /* names are not shown */
     return d->c->model->nodes.at[row->head].kind == &model_input_kind;
   return row->group == NO_NODE
              ? label_of_row(d, node).length > 0
              : is_labelled(&d->c->model->groups.at[row->group].name);
 }
 
-/* The name of a node, and if nothing in its box is that, the box's sign. */
+/* The name of a node; if its box does not show it, a sign of the box. */
 static struct slice find_name(struct diagram *d, size_t row, int64_t node,
                               int *signs) {
   struct diagram_item *item = &d->items.at[d->item_of_row[row]];
@@ -85,7 +85,7 @@ static struct slice find_name(struct diagram *d, size_t row, int64_t node,
   return label.length ? label : item->sign;
 }
 
-/* What a reader reads in all of its turns. */
+/* The name of a stub for all iterations of its reader. */
 static struct slice name_of(struct diagram *d,
                             const struct diagram_item *reader,
                             const struct diagram_stub *stub, int *signs) {
@@ -95,7 +95,7 @@ static struct slice name_of(struct diagram *d,
   size_t all = item_turns(d, from);
   struct slice *names = arena_alloc(d->arena, turns + 1, sizeof *names);
   names[0] = find_name(d, row, stub->node, signs);
-  /* The first turn is read from after the loop: so they all are. */
+  /* Read after the loop, so all iterations are read. */
   if (all > 1 && row == from->row && names[0].length && *names[0].at != '[' &&
       reader->row > item_turn_row(from, all - 1))
     return labels_of_turns(d, row, stub->node);
@@ -112,7 +112,7 @@ static struct slice name_of(struct diagram *d,
   return count > 1 ? merge_turns(d->arena, names, count) : names[0];
 }
 
-/* What else than where it starts and what all calls read a call takes. */
+/* The number of an input that only some calls read, not the entry. */
 static struct slice number_input(struct diagram *d,
                                  const struct diagram_item *reader,
                                  int64_t node) {

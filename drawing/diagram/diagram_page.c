@@ -1,4 +1,4 @@
-/* Pages drawn: columns side by side, what leads from one to the next, skips. */
+/* Draws pages: columns side by side, lines from one to the next, and skips. */
 
 #include "drawing/diagram/diagram_page.h"
 #include "drawing/scene/palette.h"
@@ -8,9 +8,10 @@ enum { LEAST_WIDTH = 150 * POINT /* for the legend */ };
 struct sheet {
   struct diagram_paper *l;
   size_t page;
-  int64_t across, top, length; /* of the columns */
-  int used;                    /* corridors below them */
-  int entered;                 /* lanes on the left of columns */
+  int64_t across, top, length; /* the columns' start across, their top, and
+                                * their length */
+  int used;                    /* corridors in use below them */
+  int entered;                 /* lanes in use to the left of columns */
   struct diagram_pen pen;
 };
 
@@ -64,7 +65,7 @@ static void put_note(struct sheet *s, struct point at, const char *word,
                                 .text = text_slice(&text)});
 }
 
-/* Below its last part, and all that stands beside its parts. */
+/* The lower end of a column's last part and of all sides in it. */
 static int64_t column_low(const struct sheet *s,
                           const struct diagram_column *c) {
   const struct diagram_part *last = s->l->parts.at[c->end - 1].part;
@@ -76,7 +77,7 @@ static int64_t column_low(const struct sheet *s,
   return low + 20;
 }
 
-/* From the end of a column, up beside it, to the start of the next one. */
+/* Leads the pen from the end of a column up to the start of the next one. */
 static void turn_pen(struct sheet *s, const struct diagram_column *from,
                      const struct diagram_column *to) {
   struct diagram_pen *pen = &s->pen;
@@ -146,7 +147,7 @@ static int64_t lane_of(struct diagram_column *c, int *used) {
   return c->across + c->right + lane * LANE + LANE;
 }
 
-/* Beside the chain of its frame, or beside its column. */
+/* The lane beside the chain of its frame, or beside its column. */
 static int64_t lane_of_skip(const struct diagram_skip *skip,
                             struct diagram_column *c, int *used) {
   if (!skip_is_framed(skip))
@@ -155,9 +156,9 @@ static int64_t lane_of_skip(const struct diagram_skip *skip,
   return chain->across + chain->right + skip->lane * LANE + LANE;
 }
 
-enum { MOST_LOOKED_AT = 300 }; /* items: beyond, a line may cross a box */
+enum { MOST_LOOKED_AT = 300 }; /* items; further boxes may be crossed */
 
-/* True if a box is between an item and a lane beside it, so far along. */
+/* True if a box is between an item and a lane beside it, at `along`. */
 static bool is_blocked(const struct diagram *d, int64_t lane, size_t index,
                        int64_t along) {
   int64_t right = item_side(d, index, false), slack = 15;
@@ -174,7 +175,7 @@ static bool is_blocked(const struct diagram *d, int64_t lane, size_t index,
   return false;
 }
 
-/* Where a skip leaves an item: at its side, or below, where it is free. */
+/* Leaves an item at its side, or below it if the side is blocked. */
 static void leave_item(struct sheet *s, const struct diagram_column *c,
                        int64_t lane, size_t index, struct diagram_pen *pen) {
   struct diagram *d = diagram_at(s);

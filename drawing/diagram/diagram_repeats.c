@@ -1,10 +1,10 @@
 /*
- * Repeats. fold.h asks what a reader of a table takes for equal. A drawing
- * needs more: iterations that start where the one before ended, and that
- * nothing outside reads from inside. Then one iteration stands for all, with
- * its arrows. Sizes may differ where the author wrote `repeat`. Inputs are
- * compared relative to the start of their iteration; what all iterations read
- * from outside is the same tensor.
+ * Repeats. fold.h decides what is equal for a reader of a table. A drawing
+ * needs more: iterations that start where the one before ended, and whose
+ * inside nothing outside reads. Then one iteration, with its arrows, stands for
+ * all. Sizes may differ where the author wrote `repeat`. Inputs are compared
+ * relative to the start of their iteration; inputs from outside must be the
+ * same tensor.
  */
 #include "drawing/diagram/diagram.h"
 #include "sema/repeat/iteration.h"
@@ -35,10 +35,10 @@ bool diagram_look_at_rows(struct diagram *d, size_t a, size_t b,
 /* Two neighbouring iterations, by the first row of each. */
 struct diagram_pair {
   int64_t a, b;
-  int64_t entry; /* the one row before them that the first starts from */
+  int64_t entry; /* the row from which the first one starts */
 };
 
-/* The second starts from the end of the first, and so this is the entry. */
+/* The second one starts from the end of the first, which gives the entry. */
 static bool find_entry(void *user, int64_t x, int64_t y) {
   struct diagram_pair *pair = user;
   if (pair->entry == NO_NODE && y + 1 == pair->b)
@@ -71,7 +71,7 @@ static bool same_sizes(const struct diagram *d, size_t a, size_t b) {
 static bool same_turns(struct diagram *d, size_t a, size_t b, size_t length,
                        bool sizes) {
   struct diagram_pair pair = {(int64_t)a, (int64_t)b, NO_NODE};
-  size_t checked = 0; /* rows, as soon as it is known where the first starts */
+  size_t checked = 0; /* rows compared so far, once the entry is known */
   for (size_t i = 0; i < length; i++) {
     if ((sizes && !same_sizes(d, a + i, b + i)) ||
         !look_at_row(d, &pair, i, find_entry) || pair.entry >= (int64_t)a)
@@ -200,7 +200,7 @@ static size_t count_turns(struct diagram *d, const struct diagram_pieces *p,
     if (!same_pieces(d, p, here, period, &now))
       break;
     if (now && strict && count > 1)
-      break; /* equal ones first; those that differ are another run */
+      break; /* equal iterations first; different ones are another run */
     *varies = now;
     strict = !now;
     count++;
@@ -223,7 +223,8 @@ struct diagram_run diagram_find_run(struct diagram *d,
                                     size_t end) {
   struct diagram_run best = {1, 1, false};
   size_t saved = 0, row = p->at[at].first;
-  int64_t reader = -1; /* the last one of all rows but the iteration's last */
+  int64_t reader = -1; /* the last reader of all rows but the iteration's
+                        * last */
   uint64_t power = 1;
   if (d->c->options->unfold)
     return best;
@@ -238,11 +239,11 @@ struct diagram_run diagram_find_run(struct diagram *d,
     for (; row + 1 < next; row++)
       reader = d->reader_of_row[row] > reader ? d->reader_of_row[row] : reader;
     if (!turn && reader >= (int64_t)p->at[at + most - 1].end)
-      break; /* it is read outside of all iterations */
+      break; /* something outside of all iterations reads it */
     if (reader < (int64_t)next)
       count = count_turns(d, p, at, end, period, power, &varies);
     if (turn && !is_near(d, turn, p->at[at + period].first))
-      turn = NULL; /* longer periods end after the next iteration, too */
+      turn = NULL; /* longer periods also end after the next iteration */
     if (turn) {
       size_t turns = diagram_find_loop(d, p, at, end, period);
       if (turns > count) {

@@ -1,7 +1,7 @@
 /*
- * Rows of a diagram: those of the net, where a tail is part of the row before
- * it. Calls of a def that are drawn once are a row each; after the rows of the
- * net are those of what is drawn once, each a section of its own.
+ * Rows of a diagram: those of the net, where a tail belongs to the row before
+ * it. A call that is drawn once is one row. After the rows of the net, each
+ * call that is drawn has a section of rows.
  */
 #include "drawing/diagram/diagram.h"
 
@@ -21,7 +21,7 @@ bool row_may_vary(const struct diagram *d, const struct row *row) {
   return false;
 }
 
-/* Without the arguments that make no block another one. */
+/* Leaves out arguments that do not make a block different. */
 static void put_common(const struct diagram *d, struct text *out,
                        const struct row *row) {
   const struct model *model = d->c->model;
@@ -33,8 +33,8 @@ static void put_common(const struct diagram *d, struct text *out,
 }
 
 /*
- * Windows that are shifted in every other block make no other block: how a row
- * moves values makes no difference, if what comes and leaves is of one shape.
+ * Hashes rows. Shifted windows in every other block make no difference: a row
+ * that only moves values is equal to any other with its shapes.
  */
 static void hash_rows(struct diagram *d) {
   struct text text = text_new(d->arena);
@@ -57,7 +57,7 @@ const struct diagram_section *section_of(const struct diagram *d, size_t row) {
   return &d->sections.at[i];
 }
 
-/* The row that gives a node's tensor to those of a section. */
+/* The row that gives a node's tensor to rows of a section. */
 int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node) {
   if (s->call) {
@@ -79,7 +79,7 @@ static void find_readers(struct diagram *d) {
     const struct diagram_section *section = &d->sections.at[s];
     size_t row = section->first;
     if (section->call && section->call->entry != NO_NODE)
-      row++; /* only stands for what gives it */
+      row++; /* it only represents its source */
     for (; row < section->end; row++)
       for (int64_t i = d->rows.at[row].first; i < d->rows.at[row].end; i++)
         for (int k = 0; k < model->nodes.at[i].input_count; k++) {
@@ -114,9 +114,9 @@ bool row_only_moves(const struct diagram *d, const struct row *row) {
 }
 
 /*
- * Rows that only change values go into the tail of the one before them; a
- * chain of rows that only move them, as one that parts a map into windows, is
- * one row.
+ * A row that only changes values joins the tail of the row before it. A chain
+ * of rows that only move values, as in a split of a map into windows, is one
+ * row.
  */
 
 static bool is_tail(const struct diagram *d, const struct row *row,
@@ -192,7 +192,7 @@ void diagram_open_rows(struct diagram *d) {
 
 /* Calls that are drawn once */
 
-/* The outermost call inside `around` that is only a box; or NO_NODE. */
+/* The outermost call inside `around` that is a box, or NO_NODE. */
 static int64_t closed_call(const struct diagram *d, int64_t group,
                            int64_t around) {
   int64_t closed = NO_NODE;
@@ -219,8 +219,7 @@ static struct row close_rows(const struct diagram *d, size_t *next,
   return row;
 }
 
-/* The rows of the net, or those of a call after the row that it starts from.
- */
+/* Makes the rows of the net, or of a call after the row of its entry. */
 static void close_section(struct diagram *d, const struct diagram_call *call,
                           int64_t *row_of, int64_t first_node) {
   int64_t around = call ? call->group : 0;

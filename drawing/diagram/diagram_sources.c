@@ -1,10 +1,10 @@
 /*
- * Sources: inputs and learned tensors that only stubs read stand at the end of
- * the first of these, beside what they feed; the others have the name.
+ * Sources: inputs and learned tensors that only stubs read are drawn at the end
+ * of the first stub, beside their reader; other stubs show the name.
  */
 #include "drawing/diagram/diagram.h"
 
-/* A net that is one box, which takes nothing and leads nowhere. */
+/* The item of a net that is one box without inputs or readers, or NO_ITEM. */
 static size_t lone_source(const struct diagram *d,
                           const struct diagram_part *net) {
   const struct diagram_part *part = net->first;
@@ -57,7 +57,7 @@ void source_measure(struct diagram *d, size_t index) {
   item->out = (struct slice){0};
 }
 
-/* Where the arrow of its stub begins, on that side of it. */
+/* Draws a source where the arrow of its stub begins. */
 void source_draw(struct diagram *d, size_t index, struct point end, int dx,
                  int dy) {
   struct diagram_item *item = &d->items.at[index];

@@ -1,27 +1,27 @@
 /*
- * Stubs: where a line would run far, or a tensor is read in many places, only
- * the tensor's name stands at the end of a short arrow.
+ * Stubs: a link that would be long, or one of a tensor with many readers, is a
+ * short arrow with the tensor's name.
  */
 #include "drawing/diagram/diagram.h"
 
 #include "drawing/scene/palette.h"
 
 enum {
-  ARROW = 13 * POINT, /* of a stub, with its head */
-  HEIGHT = 9 * POINT, /* of a name */
-  APART = 15,         /* a source and the neighbours of what it feeds */
+  ARROW = 13 * POINT, /* length of a stub, with its head */
+  HEIGHT = 9 * POINT, /* height of a name */
+  APART = 15,         /* between a source and the neighbours of its reader */
 };
 
-/* Which links are to be cut */
+/* Links to cut */
 
-/* What is cut: each step only where the one before finds nothing more. */
+/* Each step applies only if the one before cuts nothing more. */
 enum cut_step { CUT_MANY, CUT_BETWEEN_NETS, CUT_FAR, CUT_NEAR };
 
 struct cutter {
   struct diagram *d;
-  size_t *lines; /* by item: those that leave it and are not drawn */
+  size_t *lines; /* by item: undrawn links that leave it */
   size_t *readers;
-  size_t *nets; /* by item: the chain of its own that it stands in */
+  size_t *nets; /* by item: the separate chain that has it */
   bool *framed; /* by item: it is in a frame */
   enum cut_step step;
 };
@@ -39,13 +39,13 @@ static void number_nets(struct cutter *c, const struct diagram_part *part,
   }
 }
 
-/* The name of what only the first turn of a repeat reads says nothing. */
+/* The name of a tensor that only the first iteration reads is of no use. */
 static bool is_kept(const struct cutter *c, const struct diagram_item *item,
                     const struct diagram_link *link) {
   return link->carried && item->stride > 1 && item_turns(c->d, item) < 2;
 }
 
-/* Boxes that a line may pass; calls that are boxes name what they read. */
+/* Maximum boxes that a line passes; calls that are boxes name their inputs. */
 static size_t longest_line(const struct cutter *c, size_t index,
                            const struct diagram_link *link) {
   const struct diagram_item *item = &c->d->items.at[index];
@@ -61,8 +61,8 @@ static size_t longest_line(const struct cutter *c, size_t index,
 }
 
 /*
- * What all turns read is cut, and where many lines are cut those that start
- * something are cut, too; so are lines to calls that are boxes.
+ * True for a tensor that all iterations read, for a line to a call that is a
+ * box, and, where many lines are cut, for a line that starts a chain.
  */
 static bool is_cut(const struct cutter *c, size_t index,
                    const struct diagram_link *link) {
@@ -128,7 +128,7 @@ bool diagram_cut_links(struct diagram *d, bool far) {
   return true;
 }
 
-/* How large they are */
+/* Sizes */
 
 static const struct diagram_stub *
 stub_at(const struct diagram *d, const struct diagram_item *item, size_t k) {
@@ -141,7 +141,7 @@ static void count_sides(const struct diagram *d,
     counts[stub_at(d, item, k)->side]++;
 }
 
-/* A name, or the source that stands in its place. */
+/* The size of a name, or of the source in its place. */
 static struct point size_of_end(const struct diagram *d,
                                 const struct diagram_stub *stub) {
   size_t source = stub_source(d, stub);
@@ -151,7 +151,7 @@ static struct point size_of_end(const struct diagram *d,
                                             d->items.at[source].height};
 }
 
-/* What several at one side of a box take: each has an equal part of it. */
+/* The room of several stubs at one side, which share it equally. */
 static int64_t room_of_stubs(const struct diagram *d,
                              const struct diagram_item *item,
                              enum stub_side side) {
@@ -169,7 +169,7 @@ static int64_t room_of_stubs(const struct diagram *d,
   return count > 1 || (source && item->width != SIGN) ? count * each : 0;
 }
 
-/* What nothing leads to starts with one; the others stand at free sides. */
+/* A box that nothing leads to starts with a stub; others are at free sides. */
 void stubs_measure(struct diagram *d, size_t index, bool left, bool right) {
   struct diagram_item *item = &d->items.at[index];
   size_t counts[3] = {0};
@@ -230,13 +230,13 @@ int64_t stubs_overhang(const struct diagram *d, size_t index) {
     if (stub->side == STUB_AHEAD || stub_source(d, stub) == NO_ITEM)
       continue;
     int64_t over = (d->lr ? end.x : end.y) - item_along(d, item);
-    /* The gap to its neighbours is there anyway. */
+    /* The gap to the neighbours is already counted. */
     most_over = most(most_over, over / 2 - tightness(d)->gap + APART);
   }
   return most_over;
 }
 
-/* Drawing, where the box has its place */
+/* Drawing of placed boxes */
 
 static void draw_name(struct diagram *d, const struct diagram_stub *stub,
                       struct point end, int dx, int dy) {

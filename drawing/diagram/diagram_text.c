@@ -1,4 +1,4 @@
-/* What stands in a diagram's boxes and on its frames. */
+/* Texts of a diagram's boxes and frames. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -14,12 +14,12 @@ const char *item_sign(const struct diagram *d, size_t item) {
              : NULL;
 }
 
-/* A chain that only moves values, which is drawn by its kinds or its call. */
+/* True for a chain that only moves values, named by its kinds or its call. */
 static bool is_chain(const struct diagram *d, const struct row *row) {
   return row->end - row->first > 1 && row_only_moves(d, row);
 }
 
-/* The call of the def that a row is all of, where the row is a chain. */
+/* The call of the def that consists of this row, if the row is a chain. */
 static struct slice call_of_chain(const struct diagram *d,
                                   const struct row *row) {
   const struct model *model = d->c->model;
@@ -33,7 +33,7 @@ static struct slice call_of_chain(const struct diagram *d,
 
 /* Tails */
 
-/* " bn relu": what is written after the layer that a box begins with. */
+/* " bn relu": the text after a box's first layer. */
 static struct slice tail_of(struct diagram *d, const struct row *row) {
   struct text head = text_new(d->arena), all = head;
   if (is_chain(d, row))
@@ -43,7 +43,7 @@ static struct slice tail_of(struct diagram *d, const struct row *row) {
   return slice_from(text_slice(&all), head.length);
 }
 
-/* The same of an item, if it is that in all turns. */
+/* The tail of an item if it is equal in all iterations. */
 static struct slice common_tail(struct diagram *d, size_t index) {
   const struct diagram_item *item = &d->items.at[index];
   struct slice tail = tail_of(d, item_row(d, index));
@@ -53,7 +53,10 @@ static struct slice common_tail(struct diagram *d, size_t index) {
   return tail;
 }
 
-enum { FEW = 6 }; /* boxes, whose tails need no line in the legend */
+enum {
+  FEW = 6
+}; /* boxes with a tail, below which the legend does not list
+    * it */
 
 void diagram_find_tails(struct diagram *d) {
   size_t kinds = layer_kind_count();
@@ -110,7 +113,8 @@ struct slice line_that_fits(struct slice words, int64_t size, int64_t most,
     from = i;
     if ((units * size + 999) / 1000 > most)
       break;
-    bool sign = words.at[i - 1] == '\x97'; /* of ×: its number follows */
+    bool sign = words.at[i - 1] == '\x97'; /* the second byte of ×, before its
+                                            * number */
     if (i == words.length || !sign) {
       line.length = i;
       *width = (units * size + 999) / 1000;
@@ -119,7 +123,7 @@ struct slice line_that_fits(struct slice words, int64_t size, int64_t most,
   return line;
 }
 
-/* Breaks at blanks what would make a box too wide; the last line takes all. */
+/* Breaks long words at blanks; the last line takes the rest. */
 static void add_words(struct diagram_label *label, struct slice words,
                       int64_t size, int64_t most) {
   while (words.length) {
@@ -144,21 +148,21 @@ static struct slice label_of(const struct diagram *d, size_t item) {
   return word ? (struct slice){0} : name_text(name);
 }
 
-enum { MOST_DIGITS = 8 }; /* of a number that is drawn as it is */
+enum { MOST_DIGITS = 8 }; /* of a number that is not rounded */
 
-/* How long the number with a fraction is that a text begins with, or 0. */
+/* The length of a number with a fraction at the start of a text, or 0. */
 static size_t real_length(struct slice text) {
   size_t whole = 0;
   while (whole < text.length && is_digit(text.at[whole]))
     whole++;
-  size_t end = whole + 1; /* after the point */
+  size_t end = whole + 1; /* after the decimal point */
   while (end < text.length && is_digit(text.at[end]))
     end++;
   bool real = whole > 0 && end > whole + 1 && text.at[whole] == '.';
   return real ? end : 0;
 }
 
-/* With four digits, and none of those that are 0 at its end. */
+/* Four digits, without trailing zeros. */
 static void put_rounded(struct text *out, struct slice number) {
   double value = 0, parts = 1, scale = 1;
   bool fraction = false;
@@ -191,7 +195,7 @@ static struct slice rounded(struct arena *arena, struct slice words) {
   return text_slice(&out);
 }
 
-/* "roll reshape permute": the figures of a chain would fill a box. */
+/* "roll reshape permute": with figures, a chain would fill a box. */
 static void put_kinds(struct diagram *d, struct text *out,
                       const struct row *row) {
   for (int64_t i = row->first; i < row->end; i++)
@@ -199,7 +203,7 @@ static void put_kinds(struct diagram *d, struct text *out,
                 d->c->model->nodes.at[i].kind->name);
 }
 
-/* The layer as it is written; of a chain what it is for, or its kinds. */
+/* The layer as written; for a chain its call or its kinds. */
 static void put_written(struct diagram *d, struct text *out,
                         const struct row *row) {
   struct slice call = call_of_chain(d, row);
@@ -213,8 +217,8 @@ static void put_written(struct diagram *d, struct text *out,
     row_put_acting(out, d->c, row, false);
 }
 
-/* In which windows a call that is a box differs from what is drawn of it, if
- * its arguments do not say it. */
+/* The windows in which a call that is a box differs from the drawn call, unless
+ * its arguments show it. */
 static void put_differences(struct diagram *d, struct text *out,
                             const struct row *row) {
   const struct diagram_call *call = call_of_group(d, row->group);
@@ -224,7 +228,7 @@ static void put_differences(struct diagram *d, struct text *out,
     group_put_differences(out, d->c, row->group, call->group);
 }
 
-/* In the words of papers, which need no name of the source beside them. */
+/* In plain words, which need no name from the source. */
 static struct slice plain_words(struct diagram *d, size_t index,
                                 const uint64_t *said) {
   const struct row *row = item_row(d, index);
@@ -265,7 +269,7 @@ static struct slice layer_words(struct diagram *d, size_t index,
     text_printf(&text, "%.*s%s", SLICE_ARG(label), written.length ? ": " : "");
   }
   const char *sign = item_sign(d, index);
-  if (sign) { /* what follows its word is its tail */
+  if (sign) { /* the rest is its tail */
     size_t word = strlen(item_node(d, index)->kind->name);
     text_put(&text, sign);
     written = slice_from(written, word);
@@ -276,7 +280,7 @@ static struct slice layer_words(struct diagram *d, size_t index,
   return text_slice(&text);
 }
 
-/* Those of all turns, if they differ. */
+/* The words of all iterations, if they differ. */
 static struct slice turns_words(struct diagram *d, size_t index) {
   struct diagram_item *item = &d->items.at[index];
   const struct diagram_item all = *item;
@@ -291,7 +295,7 @@ static struct slice turns_words(struct diagram *d, size_t index) {
         d->c, row,
         &d->rows.at[any ? item_any_row(&all, i) : item_turn_row(&all, i)],
         said);
-  for (size_t i = 0; i < turns; i++) { /* as if it stood for this turn */
+  for (size_t i = 0; i < turns; i++) { /* as if it were this iteration */
     item->row = any ? item_any_row(&all, i) : item_turn_row(&all, i);
     words[i] = layer_words(d, index, said);
   }
@@ -315,7 +319,7 @@ static void add_layer(struct diagram *d, struct diagram_label *label,
   add_words(label, text_slice(&text), tightness(d)->text, tightness(d)->line);
 }
 
-/* What all turns have of it, the least and the most. */
+/* A note with the range over all iterations. */
 static void put_note(struct diagram *d, struct diagram_label *label,
                      const struct diagram_item *item, unsigned note) {
   struct text text = text_new(d->arena);
@@ -376,7 +380,7 @@ static void add_warnings(struct diagram *d, struct diagram_label *label,
   }
 }
 
-/* Whether the shape that leaves differs from that of what comes in. */
+/* True if the output shape differs from the input's. */
 static bool is_changed(const struct diagram *d,
                        const struct diagram_item *item) {
   const struct row *row = &d->rows.at[item->last_row];
@@ -386,14 +390,14 @@ static bool is_changed(const struct diagram *d,
   bool varies = !shape_equal(row_shape(d->c, row),
                              row_shape(d->c, &d->rows.at[item->row]));
   if (varies && (from != NO_ITEM || d->effort >= EFFORT_LOOPS))
-    return item->ends_repeat; /* inside it is another one at each turn */
+    return item->ends_repeat; /* inside, it differs in each iteration */
   if (from == NO_ITEM)
     return true;
   return !shape_equal(row_shape(d->c, row),
                       row_shape(d->c, &d->rows.at[d->items.at[from].last_row]));
 }
 
-/* The shape, and by what stubs know the tensor. */
+/* The shape, with the name that stubs use for the tensor. */
 static struct slice out_with_sign(struct diagram *d,
                                   const struct diagram_item *item) {
   struct text text = text_new(d->arena);
@@ -479,7 +483,7 @@ static struct slice group_title(struct diagram *d, int64_t index) {
   return text_slice(&text);
 }
 
-/* The title of a group in all turns of a loop that it is in. */
+/* The title of a group in all iterations of a loop around it. */
 static struct slice turns_title(struct diagram *d,
                                 const struct diagram_unit *unit) {
   const struct diagram_item *item = &d->items.at[unit->first];

@@ -1,12 +1,12 @@
 /* Tooltips, ids and links of a diagram's boxes. */
 #include "drawing/diagram/diagram.h"
 
-/* " parameters", or one of them. */
+/* A unit such as " parameters", without its `s` for one. */
 void put_plural(struct text *out, const char *unit, bool one) {
   text_bytes(out, unit, strlen(unit) - (one ? 1 : 0));
 }
 
-/* A name that XML takes as an id: others as _ and their bytes. */
+/* A name as an XML id: other characters become _ and their bytes. */
 static struct slice item_id(struct diagram *d, size_t index) {
   struct text name = text_new(d->arena), id = name;
   row_put_name(&name, d->c, item_row(d, index));
@@ -34,7 +34,7 @@ static void put_path(struct text *href, struct slice path) {
   }
 }
 
-/* Where the row stands: a relative reference, whatever the file is called. */
+/* A link to the row's line: a relative reference for any file name. */
 static struct slice item_href(struct diagram *d, const struct position *at) {
   struct text href = text_new(d->arena);
   struct slice name = at->source->name;
@@ -45,11 +45,11 @@ static struct slice item_href(struct diagram *d, const struct position *at) {
     return text_slice(&href);
   }
   if (d->c->options->plain || name.length == 0 || *name.at == '<' ||
-      slice_is(name, "-")) /* a figure of a paper names no file */
+      slice_is(name, "-")) /* figures for papers do not link to files */
     return text_slice(&href);
   const char *links = d->c->options->links ? d->c->options->links : "";
   if (*name.at != '/' && (*links ? *links : *name.at) != '.')
-    text_put(&href, "./"); /* so that no name is a scheme */
+    text_put(&href, "./"); /* so that no name looks like a URL scheme */
   if (*name.at != '/')
     put_path(&href, slice_of(links));
   put_path(&href, name);
@@ -106,7 +106,7 @@ void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
     put_fact(&tip, item->times,
              item->varies ? " times, of different sizes"
                           : " times, each like this");
-  if (d->c->inlined) /* a page names its sources by itself */
+  if (d->c->inlined) /* a page shows its sources itself */
     text_printf(&tip.line, "line %u", (unsigned)at.line);
   else if (!d->c->options->plain)
     text_printf(&tip.line, "%.*s:%u", SLICE_ARG(at.source->name),
@@ -114,7 +114,7 @@ void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
   end_line(&tip);
 }
 
-/* What a call starts from is shown elsewhere: no id, no link. */
+/* The entry of a call is shown elsewhere: no id, no link. */
 static void open_entry(struct diagram *d, size_t index) {
   scene_add(d->scene, (struct scene_item){.kind = SCENE_OPEN,
                                           .text = item_shape(d, index)});

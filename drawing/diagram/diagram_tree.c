@@ -1,8 +1,7 @@
 /*
- * Tree: the chains, splits and frames that units make. A join closes the
- * branches that part where all of them come from; what does not fit into that
- * (a skip by a label, a second reader) stays a link without a place, and is
- * drawn beside the chain.
+ * Tree: makes chains, splits and frames from units. A join closes the branches
+ * that begin at a common place. Any other link (a skip by label, a second
+ * reader) has no place in the tree and is drawn beside the chain.
  */
 #include "drawing/diagram/diagram.h"
 
@@ -10,13 +9,13 @@ enum { FROM_ENTRY = -1, FROM_NOWHERE = -2 };
 
 struct bead {
   struct diagram_part *part;
-  int64_t unit; /* whose tensor leaves it */
+  int64_t unit; /* the unit that gives its output */
 };
 
 struct chain {
   VEC(struct bead) all;
-  int64_t source; /* the unit it parts from */
-  bool closed;    /* it went into a split */
+  int64_t source; /* the unit where it branches off */
+  bool closed;    /* it became part of a split */
 };
 
 struct diagram_place {
@@ -49,7 +48,7 @@ static const struct diagram_link *link_of(const struct diagram *d, size_t item,
   return &d->links.at[d->items.at[item].first_link + k];
 }
 
-/* The item that a frame is entered from. */
+/* The item from which a frame is entered. */
 static size_t entry_of(const struct diagram *d,
                        const struct diagram_unit *unit) {
   if (d->items.at[unit->first].link_count)
@@ -106,7 +105,7 @@ static struct diagram_place place_of(const struct region *r, int64_t unit) {
   return unit == FROM_ENTRY ? start : unit < 0 ? nowhere : r->places[unit];
 }
 
-/* Takes the elements from `at` on out of a chain, as a part. */
+/* Takes the elements from `at` on out of a chain and returns them as a part. */
 static struct diagram_part *take_tail(struct region *r, size_t chain,
                                       int64_t at) {
   struct chain *c = &r->chains.at[chain];
@@ -132,7 +131,7 @@ static size_t tail_items(const struct region *r, size_t chain, int64_t at) {
   return r->units[c->all.at[c->all.count - 1].unit]->end - start;
 }
 
-/* Whether nothing from `at` on is read by `item` or after it. */
+/* True if neither `item` nor a later one reads elements from `at` on. */
 static bool is_dead(const struct region *r, size_t chain, int64_t at,
                     size_t item) {
   const struct chain *c = &r->chains.at[chain];
@@ -152,7 +151,7 @@ static void add_side(struct diagram_part *part, struct diagram_part *side) {
   *tail = side;
 }
 
-/* Makes a unit the end of a chain, if what came after it has ended. */
+/* Makes a unit the end of its chain if the elements after it are dead. */
 static bool bare_end(struct region *r, struct diagram_place p, size_t item) {
   struct chain *c = &r->chains.at[p.chain];
   if ((size_t)(p.at + 1) == c->all.count)
@@ -186,7 +185,7 @@ static bool is_end(const struct region *r, int64_t unit) {
          last_of(r, (size_t)p.chain) == unit;
 }
 
-/* Where the branches part: the latest place from which one of them comes. */
+/* Finds the fork: the latest place at which one of the branches begins. */
 static int64_t find_fork(const struct region *r, const struct inputs *in) {
   int64_t fork = FROM_NOWHERE;
   struct diagram_place best = {-1, -2};
@@ -198,7 +197,7 @@ static int64_t find_fork(const struct region *r, const struct inputs *in) {
     if (is_end(r, from)) {
       from = r->chains.at[p.chain].source;
       if (p.chain == 0 && r->entry != NO_ITEM)
-        continue; /* the chain that all others part from */
+        continue; /* the chain from which all others branch off */
       p = place_of(r, from);
     }
     if (p.chain >= 0 && !r->chains.at[p.chain].closed &&
@@ -210,7 +209,7 @@ static int64_t find_fork(const struct region *r, const struct inputs *in) {
   return fork;
 }
 
-/* Where nothing parts, the longest chain is the one that others join. */
+/* Without a fork, the longest chain is the one that others join. */
 static int64_t find_trunk(const struct region *r, const struct inputs *in) {
   int64_t trunk = FROM_NOWHERE;
   size_t longest = 0, second = 0;
@@ -246,7 +245,7 @@ static enum branch branch_of(const struct region *r, int64_t in, int64_t fork) {
   return source == fork || source == FROM_NOWHERE ? BRANCH_CHAIN : BRANCH_NONE;
 }
 
-/* Inside a branch, that is: but for what leaves it. */
+/* Marks all items in a branch. */
 static void mark_branch(struct region *r, const struct diagram_part *part) {
   for (const struct diagram_part *p = part->first; p; p = p->next)
     mark_branch(r, p);
@@ -276,7 +275,7 @@ static void add_branches(struct region *r, struct diagram_part *split,
   }
 }
 
-/* How many boxes a branch may have that is beside an empty one. */
+/* Maximum boxes in a branch beside an empty one. */
 static size_t long_skip(const struct region *r, int64_t fork) {
   size_t most = r->d->long_skip;
   if (r->d->effort == EFFORT_NONE || fork < 0 || most < LONG_NAMED)
@@ -284,7 +283,7 @@ static size_t long_skip(const struct region *r, int64_t fork) {
   return item_has_name(r->d, r->units[fork]->end - 1) ? LONG_NAMED : most;
 }
 
-/* Whether the branches are such that a split can show them. */
+/* True if a split can show the branches. */
 static bool can_split(const struct region *r, const struct inputs *in,
                       int64_t fork, size_t item) {
   struct diagram_place f = place_of(r, fork);
@@ -312,7 +311,7 @@ static struct diagram_part *join_part(struct region *r, int64_t unit) {
   return split;
 }
 
-/* Roots that come together: a chain with neither of them before the other. */
+/* Joins roots that meet, none before the others. */
 static bool meet(struct region *r, int64_t unit, const struct inputs *in) {
   size_t shown = 0;
   for (size_t i = 0; i < in->count; i++)
@@ -343,7 +342,7 @@ static bool split(struct region *r, int64_t unit, const struct inputs *in) {
   return true;
 }
 
-/* Units in turn */
+/* Units in order */
 
 static int64_t unit_of(const struct region *r, size_t item) {
   if (item == r->entry)
@@ -390,7 +389,7 @@ static void add_unit(struct region *r, int64_t unit) {
                               : in.at[chosen]);
 }
 
-/* The chains that are left: sides of others, or nets of their own. */
+/* Closes the remaining chains: they are sides of others, or separate nets. */
 static struct diagram_part *close_region(struct region *r) {
   struct diagram_part *first = NULL, **tail = &first;
   for (size_t i = r->chains.count; i-- > 0;) {
@@ -427,7 +426,7 @@ static struct diagram_part *region_part(struct diagram *d,
     add_unit(&r, (int64_t)i);
   }
   struct diagram_part *first = close_region(&r);
-  if (!root && first && first->next) { /* beside the first one */
+  if (!root && first && first->next) { /* beside the first chain */
     const struct diagram_part *last = first->first;
     while (last->next)
       last = last->next;

@@ -1,8 +1,7 @@
 /*
- * A U: where skips nest between maps that shrink and grow, the chain goes down
+ * A U: where skips nest between maps that shrink and grow, the chain runs down
  * on the left and up again on the right, with both ends of each skip at one
- * height. What else there is, inputs and calls that are drawn once, has
- * columns beside it.
+ * height. Further inputs and calls that are drawn once have columns beside it.
  */
 #include "drawing/diagram/diagram_page.h"
 
@@ -12,7 +11,7 @@ static int64_t side_of(const struct node *node) {
   return node->out->rank > 2 ? node->out->dim[0] : 0;
 }
 
-/* By node: the next one whose map is smaller, or the number of nodes. */
+/* By node: the next node with a smaller map, or the number of nodes. */
 static size_t *find_smaller(const struct model *model, struct arena *arena) {
   size_t count = model->nodes.count, depth = 0;
   size_t *smaller = arena_alloc(arena, count + 1, sizeof *smaller);
@@ -57,13 +56,13 @@ enum { MOST_ARMS = 64 };
 
 struct arm {
   size_t from, to; /* parts */
-  int64_t size;    /* of the map that it passes on */
+  int64_t size;    /* of the map that it carries */
 };
 
-/* The U's net: all skips are in it. */
+/* The net of the U, which has all skips. */
 struct u {
   struct diagram_paper *l;
-  size_t end; /* of its parts, which are the first */
+  size_t end; /* of its parts, which come first */
   struct arm arms[MOST_ARMS];
   size_t count;
 };
@@ -93,7 +92,7 @@ static bool find_arms(struct u *u) {
   return *count > 1 && arms[*count - 1].size < arms[0].size;
 }
 
-/* The parts of the net that has the skips become the first. */
+/* Moves the parts of the net with the skips to the front. */
 static void put_first(struct u *u) {
   struct diagram_paper *l = u->l;
   struct diagram_stretch *parts = l->parts.at;
@@ -114,7 +113,8 @@ static void put_first(struct u *u) {
   diagram_number_parts(l);
 }
 
-/* By how much a part enlarges the map: below 0, it is smaller; or nothing. */
+/* Sets the factor by which a part enlarges the map, below 0 if it shrinks it.
+ * False: it does neither. */
 static bool growth_of(const struct diagram_paper *l, size_t index,
                       int64_t *growth) {
   const struct diagram *d = l->d;
@@ -140,8 +140,8 @@ static int64_t length_of(const struct diagram_paper *l, size_t first,
 }
 
 /*
- * Between the inner ends of the innermost skip: what enlarges goes up, and what
- * leaves the size as it is, half down and half up.
+ * The turning point between the inner ends of the innermost skip: parts that
+ * enlarge go up; parts that keep the size are split evenly.
  */
 static size_t turning_point(const struct u *u) {
   const struct diagram_paper *l = u->l;
@@ -159,7 +159,7 @@ static size_t turning_point(const struct u *u) {
   return first;
 }
 
-/* From the top of the U down to the middle of an item, unstretched. */
+/* The length from the top of the U to the middle of an item, unstretched. */
 static int64_t depth_left(struct diagram_paper *l, size_t part, size_t item) {
   int64_t depth = length_of(l, 0, part);
   part_place(l->d, l->parts.at[part].part, 0, depth);
@@ -182,11 +182,11 @@ static void measure_arm(struct diagram_paper *l,
   }
 }
 
-/* Puts both ends of every skip at one height, by longer arrows. */
+/* Levels both ends of every skip by longer arrows. */
 static void level_arms(const struct u *u, size_t turn) {
   struct diagram_paper *l = u->l;
   const struct arm *arms = u->arms;
-  int64_t left = 0, right = 0; /* by how much each arm is lowered */
+  int64_t left = 0, right = 0; /* how far each arm is lowered */
   size_t low = 0, high = u->end;
   int64_t bottom = 0, offset = 0;
   int64_t *down = arena_alloc(l->d->arena, l->parts.count, sizeof *down);
@@ -197,7 +197,7 @@ static void level_arms(const struct u *u, size_t turn) {
       skip++;
     int64_t a = depth_left(l, arms[k].from, skip->from) + left;
     int64_t b = depth_right(u, arms[k].to, skip->to) + right;
-    /* What lies above this level has its place; the rest is lowered. */
+    /* Parts above this level are placed; the rest is lowered. */
     if (a < b)
       left += b - a;
     else
@@ -226,7 +226,7 @@ static void level_arms(const struct u *u, size_t turn) {
     l->columns.at[i].length = bottom + 8 * POINT;
 }
 
-/* What stands beside an arm would be in the way of its skips. */
+/* True if sides of an arm would be in the way of its skips. */
 static bool has_sides(const struct u *u) {
   for (size_t i = 0; i < u->end; i++)
     if (u->l->parts.at[i].part->side)
@@ -247,7 +247,7 @@ bool layout_u(struct diagram_paper *l) {
   *column_add(l, turn) =
       (struct diagram_column){.first = turn, .end = u.end, .flip = true};
   l->is_u = true;
-  l->made[true] = false; /* what is flipped here stays so */
+  l->made[true] = false; /* the flip is not undone */
   for (size_t i = turn; i < u.end; i++)
     part_flip(l->parts.at[i].part);
   for (size_t i = 0; i < u.end; i++)

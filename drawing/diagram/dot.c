@@ -1,6 +1,6 @@
 /*
- * dot: the diagram for Graphviz and for what reads its language, with the
- * boxes, frames and shapes of the pictures, but laid out by whoever draws it.
+ * dot: the diagram for Graphviz and programs that read its language, with the
+ * boxes, frames and shapes of the pictures; the reader lays them out.
  */
 
 #include "drawing/diagram/diagram.h"
@@ -70,7 +70,7 @@ static void put_edge_end(struct diagram *d, struct text *out, size_t from,
   text_put(out, ";\n");
 }
 
-/* What a box takes that no line leads to: its name. */
+/* Lists the inputs of a box without lines, by name. */
 static void put_stubs(struct diagram *d, struct text *out, size_t index) {
   const struct diagram_item *item = &d->items.at[index];
   for (size_t k = 0; k < item->stub_count; k++) {

@@ -1,6 +1,6 @@
 /*
- * mmd: the diagram in Mermaid, which GitHub and others draw in Markdown. They
- * stop at 500 edges and 50,000 characters; so few boxes stay below both.
+ * mmd: the diagram in Mermaid, which GitHub and others draw in Markdown. Their
+ * limits are 500 edges and 50,000 characters; MOST_BOXES stays below both.
  */
 #include "drawing/diagram/diagram.h"
 #include "drawing/flow.h"
@@ -14,7 +14,8 @@ static bool is_plain(char c) {
          (unsigned char)c >= 0x80;
 }
 
-/* As entities, which it writes with `#`, whatever could mean something. */
+/* Escapes characters with a meaning in Mermaid as entities, which begin with
+ * `#`. */
 static void put_escaped(struct text *out, struct slice text) {
   struct text shown = text_new(out->arena);
   text_put_clean(&shown, text);
@@ -42,7 +43,7 @@ static void put_label(struct text *out, const struct flow *flow,
   text_putc(out, '"');
 }
 
-/* Rounded: an input; six corners: a join; double sides: a folded group. */
+/* Rounded: an input; hexagon: a join; double sides: a folded group. */
 static void put_box(struct text *out, const struct flow *flow, size_t index) {
   const struct flow_box *box = &flow->boxes[index];
   const struct row *row = flow_row(flow, box);
@@ -76,7 +77,7 @@ static void put_edge(struct text *out, const struct flow *flow,
   text_printf(out, " n%zu\n", edge->to);
 }
 
-/* Frames that end before a box, and those that begin with it. */
+/* Ends frames before a box and begins those that start with it. */
 static void put_frames(struct text *out, const struct flow *flow,
                        size_t index) {
   for (size_t i = 0; i < flow->frames.count; i++)
@@ -88,7 +89,7 @@ static void put_frames(struct text *out, const struct flow *flow,
                   (long long)flow->frames.at[i].times);
 }
 
-/* The fill that it has in the other pictures. */
+/* The fill of a box, as in other pictures. */
 static int fill_of(const struct flow *flow, const struct flow_box *box) {
   const struct row *row = flow_row(flow, box);
   const struct node *node = &flow->c->model->nodes.at[row->head];
@@ -121,7 +122,7 @@ static void put_fills(struct text *out, const struct flow *flow) {
 void emit_mermaid(const struct compiled *c, struct text *out) {
   struct flow flow = flow_of(c, MOST_BOXES, false);
   struct text remarks = text_new(c->arena);
-  flow.hidden = 0; /* it needs no lanes */
+  flow.hidden = 0; /* Mermaid needs no lanes */
   flow_put_remarks(&remarks, &flow);
   text_put(out, "flowchart TB\n  accTitle: ");
   put_escaped(out, c->model->name);

@@ -1,7 +1,7 @@
 /*
- * html: one page with all that is known of a net. It is whole without its
- * script, which only opens, sorts and finds; it asks nobody for anything,
- * and its policy forbids that to whatever a name might smuggle in.
+ * html: one page about a net. It is complete without its script, which only
+ * expands, sorts and searches. It loads nothing, and its content policy forbids
+ * loading to anything that a name could inject.
  */
 #include "drawing/page/html.h"
 
@@ -19,7 +19,7 @@ void html_put_file(struct page_writer *w, struct slice name) {
   size_t start = name.length;
   while (start > 0 && name.at[start - 1] != '/')
     start--;
-  if (name.length && *name.at == '/') /* where it lies is nobody's business */
+  if (name.length && *name.at == '/') /* the directory is private */
     name = slice_from(name, start);
   html_put(w, name);
 }
@@ -50,7 +50,7 @@ static void put_head(struct page_writer *w) {
   text_put(w->out, "</title>\n<style>\n");
   put_lines(w, web_style);
   html_put_table_style(w);
-  /* Rows are laid out once, when the script has closed most of them. */
+  /* Layout runs once, after the script has closed most rows. */
   text_put(w->out, "</style>\n<script>document.documentElement.className="
                    "\"js\"</script>\n</head>\n");
 }
@@ -170,7 +170,7 @@ static void put_charts(struct page_writer *w) {
   text_put(w->out, "</div>\n</section>\n");
 }
 
-/* The figures that the report for people ends with. */
+/* The memory part of the report. */
 static void put_memory(struct page_writer *w) {
   struct netc_options options = *w->c->options;
   struct compiled c = *w->c;

@@ -1,4 +1,4 @@
-/* html: the sources line by line, with what was said about them. */
+/* html: the sources line by line, with their diagnostics. */
 #include <stdlib.h>
 
 #include "base/shown.h"
@@ -6,7 +6,7 @@
 
 struct listing {
   struct page_writer *w;
-  const struct diagnostic **diags; /* by their place */
+  const struct diagnostic **diags; /* by place */
   size_t count, next;
   struct text line;
 };
@@ -28,13 +28,13 @@ static void find_diags(struct listing *l) {
   qsort(l->diags, l->count, sizeof *l->diags, by_place);
 }
 
-/* Tabs as blanks, so that carets stand where they should. */
+/* Expands tabs to blanks, so that carets are aligned. */
 static size_t expand(struct listing *l, struct slice text) {
   l->line.length = 0;
   return shown_put(&l->line, text, 8);
 }
 
-enum { CARETS = 200 }; /* beyond these, lines are cut by nobody's screen */
+enum { CARETS = 200 }; /* longer marks are off screen */
 
 static void put_carets(struct listing *l, struct span span, struct slice said) {
   struct text *out = l->w->out;
@@ -104,7 +104,7 @@ static void put_text(struct listing *l, size_t number) {
     length += end != NULL;
     rest = slice_from(rest, length);
   }
-  /* What stands after the last line, and in a source without any. */
+  /* Diagnostics after the last line, or in an empty source. */
   while (l->next < l->count &&
          l->diags[l->next]->span.begin <= source->base + source->text.length)
     put_diag(l, l->diags[l->next++]);

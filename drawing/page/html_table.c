@@ -1,11 +1,11 @@
-/* html: the table of layers, a tree of groups and of what repeats. */
+/* html: the table of layers, as a tree of groups and repeats. */
 #include <inttypes.h>
 
 #include "codegen/columns.h"
 #include "codegen/formula.h"
 #include "drawing/page/html.h"
 
-/* Columns of the page: the usual ones are shown at first. */
+/* Columns of the page; the default ones are shown at first. */
 struct page_layers {
   struct page_writer *w;
   const struct column *columns[COLUMN_MOST];
@@ -20,7 +20,7 @@ static bool is(const struct column *column, const char *name) {
   return strcmp(column->name, name) == 0;
 }
 
-/* The name is first; what is marked stands beside it. */
+/* The name is first, with marks beside it. */
 static void choose(struct page_layers *t) {
   const struct column *chosen[COLUMN_MOST];
   struct slice wrong;
@@ -56,7 +56,7 @@ static void put_head(struct page_layers *t) {
   text_put(out, "</tr>\n</thead>\n");
 }
 
-/* What the cell's digits say, if they are all of it. */
+/* True if a cell shows exactly this value. */
 static bool says(struct slice cell, int64_t value) {
   int64_t read = 0;
   for (size_t i = 0; i < cell.length; i++) {
@@ -94,7 +94,7 @@ static void put_cell(struct page_layers *t, const struct line_view *v,
   text_put(out, "</td>");
 }
 
-/* The formulas. */
+/* Writes a row's formulas. */
 static void put_formulas(struct page_layers *t, const struct row *row) {
   t->lines.length = 0;
   formula_put_row(&t->lines, t->w->c, row, "", 0);
@@ -105,7 +105,7 @@ static void put_formulas(struct page_layers *t, const struct row *row) {
   text_putc(t->w->out, '"');
 }
 
-/* How the source came to it, where that is more than its line. */
+/* Writes the calls and loops that led to a row, if any. */
 static void put_callers(struct page_layers *t, const struct node *node) {
   if (!node->frame)
     return;

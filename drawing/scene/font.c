@@ -1,8 +1,8 @@
-/* The font of pictures: a subset of Liberation Sans, whose widths are those of
+/* The font of pictures: a subset of Liberation Sans, which has the widths of
  * Helvetica and Arial. */
 #include "drawing/scene/font.h"
 
-/* Layout counts letters beyond ASCII alike; only a PDF has their widths. */
+/* Layout gives letters beyond ASCII one width; only a PDF has theirs. */
 #define GLYPH(point, width, bold) {point, {width, bold}},
 #ifdef NETC_NO_PDF
 #define OTHER(point, width, bold)
@@ -66,10 +66,10 @@ int font_glyph(uint32_t point) {
     else
       high = middle;
   }
-  return '?' - ' ' + 1; /* they begin with those of ASCII */
+  return '?' - ' ' + 1; /* glyphs begin with those of ASCII */
 }
 
-/* The files stand one after the other; `~>` ends each. */
+/* The files follow one another; each ends with `~>`. */
 void font_put_file(struct text *out, bool bold) {
   size_t i = 0;
   for (bool ends = false; bold && !ends; i++)

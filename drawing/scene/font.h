@@ -1,5 +1,4 @@
-/* The font of pictures: widths for all of them, and the file that PDFs embed.
- */
+/* The font of pictures: its widths, and the file that PDFs embed. */
 #ifndef NETC_DRAWING_SCENE_FONT_H
 #define NETC_DRAWING_SCENE_FONT_H
 
@@ -11,11 +10,12 @@ int font_glyph(uint32_t point);
 /* The glyph's width in thousandths of the size, as in Helvetica. */
 int font_width(int glyph, bool bold);
 
-/* How many glyphs there are, which are numbered from 1, and their points. */
+/* The number of glyphs, which are numbered from 1, and their code points. */
 int font_count(void);
 uint32_t font_point(int glyph);
 
-/* The TrueType file, deflated, as ASCII85 with its end; its bytes before. */
+/* The size of the TrueType file, and the file, deflated, in ASCII85 with its
+ * end. */
 int font_bytes(bool bold);
 void font_put_file(struct text *out, bool bold);
 

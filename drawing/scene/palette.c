@@ -1,9 +1,9 @@
 /*
- * Palette. The fills were searched for so that black text has a contrast of
- * at least 6 : 1 on each, that each is 3.7 steps of CIE lightness from the
- * next one (grey print), and that no two come nearer than a distance of 15
- * in CIELAB, be it with full colour vision or with deuteranopia after Machado
- * et al., 2009. tests/test_diagrams.c computes all three.
+ * Palette. The fills were found by a search: black text has a contrast of at
+ * least 6 : 1 on each, each differs from the next by 3.7 steps of CIE lightness
+ * (grey print), and any two are at least 15 apart in CIELAB, in full colour
+ * vision and in deuteranopia after Machado et al., 2009. tests/test_diagrams.c
+ * computes all three.
  */
 #include "drawing/scene/palette.h"
 

@@ -1,20 +1,21 @@
-/* Palette: fills that differ in lightness, for grey print and colour-blind. */
+/* Palette: fills that differ in lightness, for grey print and colour
+ * blindness. */
 #ifndef NETC_DRAWING_SCENE_PALETTE_H
 #define NETC_DRAWING_SCENE_PALETTE_H
 
 enum { PALETTE_FILLS = 10, PALETTE_HEATS = 6 };
 
 /*
- * All that is drawn beside the boxes, and around them. On a dark screen these
- * change; fills of layers, and what is written on them, do not.
+ * Colours beside and around the boxes. These change on a dark screen; fills of
+ * layers and the text on them do not.
  */
 enum {
   PALETTE_PAPER = 0xffffff,
-  PALETTE_INK = 0x000000,   /* around boxes, and on them */
+  PALETTE_INK = 0x000000,   /* edges of boxes and text in them */
   PALETTE_WORDS = 0x444444, /* shapes, titles, the legend */
   PALETTE_ARROWS = 0x555555,
   PALETTE_FRAMES = 0x888888,
-  PALETTE_REPEATS = 0xf3f3f3, /* the ground of a frame that repeats */
+  PALETTE_REPEATS = 0xf3f3f3, /* background of a repeating frame */
   PALETTE_WARNING = 0xa93226
 };
 struct palette_ink {
@@ -23,16 +24,16 @@ struct palette_ink {
 enum { PALETTE_INKS = 6 }; /* the paper is the first */
 extern const struct palette_ink palette_inks[PALETTE_INKS];
 
-/* Of a family of layers, by its number. */
+/* The fill of a family of layers, by its number. */
 int palette_fill(int index);
 
-/* From little to much. */
+/* The fill of a cost, from low to high. */
 int palette_heat(int index);
 
 /*
- * Charts: fills from dark to light, of which each pair is told apart in grey
- * and by deuteranopes, with what is written on them; paper, letters, faint
- * letters, lines of a grid and edges, first on a light screen, then a dark one.
+ * Charts: fills from dark to light, each with its text colour, any two distinct
+ * in grey and in deuteranopia; then paper, letters, faint letters, grid and
+ * edges, for a light screen and for a dark one.
  */
 enum { PALETTE_CHART_FILLS = 6 };
 struct palette_fill {

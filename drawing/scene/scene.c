@@ -1,4 +1,4 @@
-/* Scene: what the writers of pictures share: metrics, corners, escapes. */
+/* Scene: metrics, corners and escapes that all writers of pictures use. */
 #include "drawing/scene/scene.h"
 
 #include "base/shown.h"
@@ -21,11 +21,12 @@ int64_t text_extent(struct slice text, int64_t size, bool bold) {
     char c = text.at[at];
     bytes = 1;
     if (c >= ' ' && c <= '~')
-      sum += font_width(c - ' ' + 1, bold); /* the first glyphs */
+      sum += font_width(c - ' ' + 1, bold); /* glyphs begin with those of
+                                             * ASCII */
     else
       sum += text_code_point(text, at, &bytes) < 0x2E80
                  ? 600
-                 : 1000; /* East Asian ones are square */
+                 : 1000; /* East Asian characters are square */
   }
   return (sum * size + 999) / 1000;
 }
@@ -63,7 +64,7 @@ static bool is_for_xml(struct slice c) {
            (unsigned char)c.at[2] >= 0xBE); /* U+FFFE, U+FFFF */
 }
 
-/* The character that a text begins with, as it may be shown. */
+/* Writes the first character of a text, or a replacement for it. */
 static size_t put_clean(struct text *out, struct slice text) {
   size_t length = utf8_length(text.at, text.length);
   struct slice c = {text.at, length};
@@ -128,7 +129,7 @@ static int64_t distance(struct point a, struct point b) {
   return absolute(a.x - b.x) + absolute(a.y - b.y);
 }
 
-/* The point so far from `a` on the way to `b`. */
+/* The point at a distance from `a` on the way to `b`. */
 static struct point towards(struct point a, struct point b, int64_t far) {
   int64_t whole = distance(a, b);
   if (whole == 0)
@@ -146,7 +147,7 @@ void line_walk(const struct scene_item *line, line_step_fn *step, void *user) {
   for (size_t i = 1; i < line->point_count; i++) {
     if (i + 1 == line->point_count) {
       struct point end = p[i];
-      if (line->arrow) /* the head covers the end */
+      if (line->arrow) /* the head covers the line's end */
         end = towards(end, p[i - 1], least(ARROW, distance(end, p[i - 1]) / 2));
       step(user, &end, 1);
       return;

@@ -1,4 +1,4 @@
-/* Scene as a placed graph: `dot -Kneato -n2` draws it as it is, for PNG. */
+/* Scene as a placed graph for PNG: `dot -Kneato -n2` keeps the places. */
 #include <stdio.h>
 
 #include "drawing/scene/scene.h"
@@ -18,7 +18,7 @@ void put_dot(struct text *out, struct slice text) {
   }
 }
 
-/* Graphviz has y upwards. */
+/* In Graphviz, y grows upwards. */
 static void put_point(struct dot_writer *w, struct point p) {
   put_length(w->out, p.x);
   text_putc(w->out, ',');
@@ -71,7 +71,7 @@ static void put_words(struct dot_writer *w, const struct scene_item *item) {
   int64_t x = item->anchor == ANCHOR_START    ? item->x
               : item->anchor == ANCHOR_MIDDLE ? item->x - width / 2
                                               : item->x - width;
-  /* Ample room, with the letters in its middle: else Graphviz complains. */
+  /* With ample room around centred text, Graphviz does not complain. */
   put_place(w, x - width / 2 - 50, item->y - item->size * 4 / 3,
             2 * width + 100, 2 * item->size);
   text_put(w->out, ", shape=plaintext, fontsize=");
@@ -123,8 +123,8 @@ static void put_line(struct dot_writer *w, const struct scene_item *item) {
 }
 
 /*
- * A chart has what no node of Graphviz has: it is the background of a graph,
- * in the language of xdot, which knows no text that runs upwards.
+ * A chart has shapes that no node of Graphviz has. It is the background of a
+ * graph, in the xdot language, which has no upward text.
  */
 
 static void put_xdot_point(struct dot_writer *w, int64_t x, int64_t y) {
@@ -134,7 +134,7 @@ static void put_xdot_point(struct dot_writer *w, int64_t x, int64_t y) {
   put_length(w->out, w->scene->height - y);
 }
 
-/* What a chart is filled with also draws its edge, if it has no other. */
+/* A chart's fill also draws its edge, unless it has another one. */
 static void put_xdot_pen(struct dot_writer *w, const struct scene_item *item) {
   int stroke = item->stroke == NO_COLOUR ? item->fill : item->stroke;
   int64_t width = item->stroke == NO_COLOUR ? 10 : item->stroke_width;
@@ -190,7 +190,7 @@ static void put_background(struct dot_writer *w) {
       put_xdot_path(w, item);
     else if (item->kind == SCENE_TEXT && !item->up)
       put_xdot_words(w, item);
-    text_put(w->out, "\" +\n\""); /* no string may be too long */
+    text_put(w->out, "\" +\n\""); /* Graphviz limits the length of a string */
   }
   text_put(w->out, "\"];\n");
 }

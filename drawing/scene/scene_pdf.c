@@ -1,8 +1,8 @@
 /*
- * Scenes as PDF 1.4, a page each, after ISO 32000-1: boxes, lines and texts,
- * with the font in the file, as publishers ask for, and what its glyphs mean,
- * so that words are found. No date and no random number goes in, so equal nets
- * give equal bytes. Characters that the font lacks are shown as `?`.
+ * Scenes as PDF 1.4, one page each, after ISO 32000-1: boxes, lines and texts.
+ * The font is embedded, as publishers require, with the meaning of its glyphs,
+ * so that text can be searched. There is no date and no random number, so equal
+ * nets give equal bytes. Characters that the font lacks are shown as `?`.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +12,14 @@
 
 struct pdf_writer {
   struct text *out;
-  size_t length; /* bytes before the current ones */
+  size_t length; /* bytes before the current buffer */
   VEC(size_t) offsets;
   struct arena *arena;
-  size_t fonts[2]; /* by weight: the object; 0: no text has it */
+  size_t fonts[2]; /* by weight: its object; 0: not used */
 };
 
-/* Objects by number: the catalogue, the list of pages, what glyphs mean; two
- * for each page; those of the fonts. */
+/* Objects by number: the catalogue, the list of pages, the glyph map; two for
+ * each page; those of the fonts. */
 enum { MEANING = 3, FIRST_PAGE, FONT_OBJECTS = 4 };
 
 static const char *const weights[] = {"R", "B"};
@@ -108,7 +108,7 @@ static void put_letters(struct text *out, const struct scene_item *item,
                         int64_t x, int mode) {
   text_printf(out, "/%s ", weights[item->bold]);
   put_real(out, item->size);
-  /* The page is upside down: text is not. */
+  /* The page is flipped vertically, text is not. */
   text_printf(out, "Tf %s ", item->up ? "0 -1 -1 0" : "1 0 0 -1");
   put_real(out, x);
   put_real(out, item->y);
@@ -120,7 +120,7 @@ static void put_letters(struct text *out, const struct scene_item *item,
   text_put(out, "> Tj ");
 }
 
-/* As its glyphs are; boxes are measured by text_extent. */
+/* The width of its glyphs; boxes are measured by text_extent. */
 static int64_t width_of(const struct scene_item *item) {
   int64_t sum = 0;
   for (size_t at = 0, bytes; at < item->text.length; at += bytes)
@@ -172,7 +172,7 @@ static void put_line(struct text *out, const struct scene_item *item) {
   text_put(out, "f\n");
 }
 
-/* No larger than a page. */
+/* The scale, at which it is no larger than a page. */
 static int64_t scale_of(const struct scene *scene) {
   int64_t page = page_scale(scene->width, scene->height);
   int64_t own = scene_scale(scene);
@@ -203,7 +203,7 @@ static struct slice page_content(const struct scene *scene,
   return text_slice(&out);
 }
 
-/* Objects: each is made as a text first, so that its offset is known. */
+/* Objects: each is first built as a text, so that its offset is known. */
 
 static void put_raw(struct pdf_writer *w, struct slice bytes) {
   text_puts(w->out, bytes);
@@ -252,8 +252,8 @@ static void put_catalogue(struct pdf_writer *w, size_t pages) {
 
 /* Fonts: glyphs are written by their numbers. */
 
-/* The last glyph of those from one on that have one point after the other, in
- * a row of numbers that differ in their last byte alone. */
+/* The last glyph of a run from `first` on whose code points are consecutive and
+ * differ only in the last byte. */
 static int end_of_run(int first) {
   int last = first;
   while (last < font_count() && (last + 1) % 256 &&
@@ -263,7 +263,7 @@ static int end_of_run(int first) {
   return last;
 }
 
-/* From glyphs to characters, for both fonts. */
+/* The map from glyphs to characters, for both fonts. */
 static void put_meaning(struct pdf_writer *w) {
   struct text map = text_new(w->arena), stream = map;
   text_put(&map, "/CIDInit /ProcSet findresource begin\n12 dict begin\n"
@@ -283,8 +283,8 @@ static void put_meaning(struct pdf_writer *w) {
   put_object(w, &stream);
 }
 
-/* The font, what it is made of, what it looks like, and its file. Figures of
- * the letters are those of Liberation Sans. */
+/* The objects of a font: font, descendant, descriptor and file. Metrics are
+ * those of Liberation Sans. */
 static void put_font(struct pdf_writer *w, bool bold) {
   struct text font = text_new(w->arena), parts = font, looks = font,
               file = font, stream = font;

@@ -164,7 +164,7 @@ static void put_open(struct text *out, const struct scene_item *item) {
   text_putc(out, '\n');
 }
 
-/* Older tools skip the whole rule, and keep the colours of paper. */
+/* Older tools skip this rule and keep the light colours. */
 static void put_style(struct text *out) {
   text_printf(out,
               "<style>\n@media screen and (prefers-color-scheme:dark){\n"

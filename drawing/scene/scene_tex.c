@@ -1,14 +1,14 @@
-/* Scene as TikZ: for papers, whose letters and lines it then has. */
+/* Scene as TikZ: for papers, with their letters and lines. */
 #include "drawing/scene/scene.h"
 
 struct tex_writer {
   struct text *out;
   int64_t scale;
   struct arena *arena;
-  VEC(int) colours; /* that have a name already */
+  VEC(int) colours; /* already defined */
 };
 
-/* Letters that mean something to TeX are named. */
+/* Escapes characters with a meaning in TeX. */
 static void put_letter(struct text *out, uint32_t c) {
   static const struct {
     uint32_t letter;
@@ -30,7 +30,7 @@ static void put_letter(struct text *out, uint32_t c) {
       text_put(out, names[i].name);
       return;
     }
-  if (c < ' ' || c > '~') /* needs fonts that a paper may not have */
+  if (c < ' ' || c > '~') /* not in every paper's fonts */
     c = '?';
   if (strchr("{}$&#%_", (int)c))
     text_putc(out, '\\');
@@ -59,7 +59,7 @@ static void put_tex_head(struct text *out, double width, double height) {
                 "\\begin{tikzpicture}[");
 }
 
-/* "name=n243b6b, ", defined before where it is new. */
+/* "name=n243b6b, "; defines a new colour first. */
 static void name_colour(struct tex_writer *w, int colour) {
   for (size_t i = 0; i < w->colours.count; i++)
     if (w->colours.at[i] == colour)
@@ -84,7 +84,7 @@ static void put_place(struct tex_writer *w, struct point p) {
   text_putc(w->out, ')');
 }
 
-/* A scene's point in WHOLE parts of TeX's: a chart is as wide as a page. */
+/* The scale in parts of WHOLE; a chart is as wide as a page. */
 static int64_t scale_of(const struct scene *scene) {
   return scene->print_width ? scene_scale(scene)
          : scene->chart     ? WHOLE * 6 / 10
