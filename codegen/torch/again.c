@@ -1,17 +1,18 @@
 /*
- * `again GROUP`: a group without parameters of its own whose layers are those
- * of another one, node by node. Its module is called once more.
+ * `again GROUP`: a group without parameters whose layers equal those of another
+ * group, node by node. It calls that group's module again.
  */
 #include "codegen/torch/python.h"
 
 struct again_pair {
   const struct python *p;
-  int64_t first, again; /* the first nodes of the two */
+  int64_t first, again; /* first nodes of the two groups */
   int64_t count;
-  VEC(int64_t) outside[2]; /* what they read of others, in order */
+  VEC(int64_t) outside[2]; /* outside nodes that they read, in order */
 };
 
-/* The place of an input: inside, or after that among what is read. */
+/* The index of an input: inside the group, or after that among the outside
+ * ones. */
 static int64_t place_of(struct again_pair *pair, int which, int64_t value) {
   int64_t begin = which ? pair->again : pair->first;
   if (value >= begin && value < begin + pair->count)
@@ -48,7 +49,7 @@ static bool calls_alike(const struct torch_code *a,
   return true;
 }
 
-/* Both give one tensor to others, the same. */
+/* True if both give the same single tensor to others. */
 static bool gives_alike(const struct again_pair *pair) {
   const struct python *p = pair->p;
   int outputs = 0;
@@ -76,7 +77,7 @@ static bool are_alike(struct again_pair *pair) {
   return gives_alike(pair);
 }
 
-/* The first layer with parameters, whose `again` the group might be. */
+/* The first layer with parameters, if it shares those of another node. */
 static int64_t shared_node(const struct python *p, const struct group *group) {
   for (int64_t i = group->first; i < group->end; i++) {
     const struct node *node = &p->model->nodes.at[i];

@@ -1,11 +1,11 @@
 /*
- * The classes of attentions that a file brings along: attention.def, cut to
- * what the calls of each class ask for.
+ * The attention classes in an output file: attention.def, reduced to what the
+ * calls of each class use.
  */
 #include "codegen/torch/python.h"
 
-/* Arguments by key, in any order. Of FLAT ones a value that all calls give is
- * written into the class. */
+/* Arguments by key, in any order. If all calls give one value to a FLAT
+ * argument, the class contains that value. */
 #define ARGUMENTS(LOOSE, FLAT) \
   LOOSE(kv_heads)              \
   LOOSE(dim)                   \
@@ -37,16 +37,16 @@ enum { ARGUMENTS(ENUM, ENUM) KEYS };
 static const char *const keys[] = {ARGUMENTS(NAME, NAME)};
 static const bool flat[] = {ARGUMENTS(ZERO, ONE)};
 
-/* What the calls of a class ask for. */
+/* The arguments that the calls of a class use. */
 struct attention_class {
   const char *name;
   size_t calls;
-  size_t given[KEYS];       /* calls with another value than the usual one */
-  bool varies[KEYS];        /* they have several values */
+  size_t given[KEYS];       /* calls with a value other than the default */
+  bool varies[KEYS];        /* calls have several values */
   struct slice value[KEYS]; /* of the first call */
-  size_t hides, masks;      /* calls that do not see all; that add a tensor */
+  size_t hides, masks;      /* calls that mask positions; that add a tensor */
   size_t crosses, adds;     /* calls with another sequence; with `mask=` */
-  bool no_output;           /* a call has no last projection */
+  bool no_output;           /* some call has no output projection */
 };
 
 static const char *const names[] = {
@@ -72,7 +72,7 @@ static int key_of(const struct hole *hole) {
   return -1;
 }
 
-/* What a call is given. */
+/* Counts the inputs of a call. */
 static void note_inputs(struct attention_class *a, const struct node *node) {
   const struct arg_spec *specs = node->kind->specs;
   int mask = 0;
@@ -83,7 +83,7 @@ static void note_inputs(struct attention_class *a, const struct node *node) {
   a->crosses += node->input_count - adds > 1;
 }
 
-/* A call: the holes of what makes its module. */
+/* Counts a call by the holes of its module's code. */
 static void note_call(struct attention_class *a, const struct made *made) {
   bool given[KEYS] = {false};
   for (size_t i = 0; i < made->make.holes.count; i++) {
@@ -107,7 +107,7 @@ static bool has_byte(struct slice text, char byte) {
   return text.length && memchr(text.at, byte, text.length);
 }
 
-/* Whether a call may give the argument: it is one of the class. */
+/* True if the argument is one of the class. */
 static bool is_argument(const struct attention_class *a, int key) {
   struct slice value = a->value[key];
   bool word = key != KEY_norm || !has_byte(value, ' ');
@@ -123,7 +123,7 @@ static struct attention_class *class_of(const struct python *p,
   return NULL;
 }
 
-/* A hole with its usual value is not written. */
+/* Leaves out arguments that the class does not have. */
 static void drop_arguments(const struct attention_class *a, struct made *made) {
   for (size_t i = 0; i < made->make.holes.count; i++) {
     struct hole *hole = &made->make.holes.at[i];
@@ -142,7 +142,7 @@ void python_settle_attention(struct python *p) {
     struct attention_class *a = class_of(p, &p->made[i]);
     if (a && !code_is_empty(&p->made[i].make))
       note_call(a, &p->made[i]);
-    if (a) /* also of `again`, with another sequence */
+    if (a) /* including `again`, with another sequence */
       note_inputs(a, &model->nodes.at[i]);
   }
   for (size_t i = 0; i < model->nodes.count; i++) {
@@ -164,19 +164,19 @@ static bool is_named(const struct attention_class *a, const char *part) {
   return strstr(a->name, part) != NULL;
 }
 
-/* All calls give that one value, which is not the usual one. */
+/* True if all calls give one value that is not the default. */
 static bool is_always(const struct attention_class *a, int key,
                       const char *value) {
   return a->given[key] && !a->varies[key] && slice_is(a->value[key], value);
 }
 
-/* The letters of the projections with a bias, where all calls have them. */
+/* True if no call has a bias in the projection with that letter. */
 static bool lacks_bias(const struct attention_class *a, char letter) {
   return a->given[KEY_bias] && !a->varies[KEY_bias] &&
          !has_byte(a->value[KEY_bias], letter);
 }
 
-/* Where F.scaled_dot_product_attention is it. */
+/* True if F.scaled_dot_product_attention computes it. */
 static bool is_fused(const struct attention_class *a) {
   bool scores = !a->given[KEY_scale] || is_always(a, KEY_scale, "\"queries\"");
   bool masks = !a->adds || (!a->hides && !a->masks);
@@ -184,7 +184,7 @@ static bool is_fused(const struct attention_class *a) {
          !a->given[KEY_talking];
 }
 
-/* No call sees later ones, and that is all. */
+/* True if all calls are causal without another mask. */
 static bool is_simple(const struct attention_class *a) {
   return is_always(a, KEY_causal, "True") && !a->masks;
 }
@@ -202,14 +202,14 @@ static bool is_described(const struct attention_class *a) {
 static bool holds_argument(const struct attention_class *a, int key,
                            char suffix) {
   bool given = a->given[key] > 0;
-  if (key == KEY_out) /* without any that is noout's, and the joint one's */
+  if (key == KEY_out) /* neither the 0 of `noout` nor the joint one's */
     given = is_argument(a, key) || (given && !is_always(a, key, "0"));
   return suffix == '~'   ? given && a->varies[key]
          : suffix == '?' ? given && a->given[key] < a->calls
                          : given;
 }
 
-/* A word of a class, without `!`. */
+/* True if a word, without its `!`, holds for a class. */
 static bool holds(const struct attention_class *a, struct slice word) {
   char suffix = word.length ? word.at[word.length - 1] : 0;
   bool joint = is_named(a, "Joint"), values = is_named(a, "Values");
@@ -258,7 +258,7 @@ static bool holds(const struct attention_class *a, struct slice word) {
   return false;
 }
 
-/* `a|!b`: one of them */
+/* `a|!b`: true if one of them holds. */
 static bool one_holds(const struct attention_class *a, struct slice words) {
   while (words.length) {
     const char *bar = memchr(words.at, '|', words.length);
@@ -272,7 +272,7 @@ static bool one_holds(const struct attention_class *a, struct slice words) {
   return false;
 }
 
-/* `a b|!c`: all of them */
+/* `a b|!c`: true if all of them hold. */
 static bool all_hold(const struct attention_class *a, struct slice words) {
   while (words.length) {
     const char *blank = memchr(words.at, ' ', words.length);
@@ -308,7 +308,8 @@ static void put_letter(const struct attention_class *a, struct text *out,
   }
 }
 
-/* A text up to its end or to `}`, which stays; nothing of it if `silent`. */
+/* Writes a text up to its end or to `}`, or skips it if `silent`. Returns the
+ * end. */
 static const char *put_part(const struct attention_class *a, struct text *out,
                             const char *text, bool silent) {
   for (; *text && *text != '}'; text++) {
@@ -343,7 +344,7 @@ static void put_lines(const struct attention_class *a, struct arena *arena,
   }
 }
 
-/* How far any class rotates. */
+/* The rotations that any class uses. */
 static struct attention_class all_turns(const struct python *p) {
   struct attention_class all = {.name = ""};
   for (int i = HELPER_Attention; i < HELPER_COUNT; i++)

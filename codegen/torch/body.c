@@ -1,8 +1,8 @@
 /*
- * The body of a module: for each row of layers, and each call of a module
- * inside, the lines of __init__ and forward. A tensor is in a variable from
- * the line that makes it to the last one that reads it; then the next one may
- * have its name, so that what leads on is `x` all the way.
+ * The body of a module: the lines of __init__ and forward for each row of
+ * layers and each call of an inner module. A tensor has a variable from the
+ * line that makes it to the last one that reads it. Then the next tensor may
+ * take the name, so that the main path is `x` throughout.
  */
 #include "codegen/torch/python.h"
 
@@ -13,10 +13,10 @@ struct variable {
   int64_t value; /* that it holds, or NO_VALUE */
 };
 
-/* Variables that hold tensors, found again by their values. */
+/* Variables that hold tensors, with the lowest free one. */
 struct variables {
   VEC(struct variable) all;
-  size_t lowest; /* no one of the pool before it is free */
+  size_t lowest; /* all variables before it are in use */
 };
 
 struct body {
@@ -25,11 +25,11 @@ struct body {
   struct python_unit *unit;
   int64_t index;             /* of the unit */
   struct variables pool;     /* x, y, z, .. */
-  struct variables named;    /* after labels */
+  struct variables named;    /* named after labels */
   struct map labels;         /* of `named`, from 1 */
-  const int64_t *last;       /* by value: the last node that reads it here */
+  const int64_t *last;       /* by value: its last reader in this body */
   int64_t *variable;         /* by value: from 1 in pool, from -1 in named */
-  struct python_item *items; /* each piece, the end */
+  struct python_item *items; /* by piece, and the end */
   struct python_item *item;  /* of the current piece */
   VEC(int64_t) read;         /* values that the current statement reads */
 };
@@ -46,7 +46,7 @@ static struct slice pool_name(struct body *b, size_t number) {
   return text_slice(&text);
 }
 
-/* The first one of the pool that is free. */
+/* The first free variable of the pool. */
 static int64_t free_one(struct body *b) {
   struct variables *pool = &b->pool;
   while (pool->lowest < pool->all.count &&
@@ -58,7 +58,7 @@ static int64_t free_one(struct body *b) {
   return (int64_t)pool->lowest + 1;
 }
 
-/* The one called after a label; the pool's if that is taken. */
+/* The variable named after a label, or one of the pool if that is in use. */
 static int64_t free_named(struct body *b, struct slice name) {
   struct map_entry *entry = map_add(b->p->arena, &b->labels, name);
   if (!entry->number) {
@@ -94,7 +94,7 @@ static void let_go(struct body *b, int64_t value) {
     b->pool.lowest = (size_t)place - 1;
 }
 
-/* Behind node `now`, what nothing reads any more. */
+/* Frees variables that no node after `now` reads. */
 static void let_go_read(struct body *b, int64_t now) {
   for (size_t i = 0; i < b->read.count; i++)
     if (b->last[b->read.at[i]] <= now)
@@ -102,7 +102,7 @@ static void let_go_read(struct body *b, int64_t now) {
   b->read.count = 0;
 }
 
-/* skip of skip[3], halves of halves_2[1]: without what counts turns. */
+/* skip of skip[3], halves of halves_2[1]: without the counters. */
 static struct slice stem_of(struct slice label) {
   const char *open = memchr(label.at, '[', label.length);
   size_t length = open ? (size_t)(open - label.at) : label.length, end = length;
@@ -115,7 +115,7 @@ static struct slice stem_of(struct slice label) {
   return (struct slice){label.at, length};
 }
 
-/* Whether the one beside it is another part of the same. */
+/* True if a neighbour of the node is another part with that stem. */
 static bool is_part(const struct body *b, int64_t node, struct slice stem) {
   const struct model *model = b->p->model;
   for (int64_t i = node - 1; i <= node + 1; i += 2) {
@@ -130,8 +130,8 @@ static bool is_part(const struct body *b, int64_t node, struct slice stem) {
 }
 
 /*
- * skip[3] is skip_3, and skip in a module of which there are many: they are
- * not to differ in words. Parts are told apart: halves_1 of halves_2[1].
+ * skip[3] becomes skip_3, or skip in a module with many instances, which must
+ * not differ in words. Parts stay distinct: halves_1 of halves_2[1].
  */
 static struct slice variable_word(const struct body *b, struct slice label,
                                   int64_t node) {
@@ -152,8 +152,8 @@ static struct slice variable_word(const struct body *b, struct slice label,
 }
 
 /*
- * The label of a value, its row's or its group's, if something after the next
- * piece reads it: what only leads on needs no name of its own.
+ * The label of a value, from its row or group, if something after the next
+ * piece reads it. The main path needs no names.
  */
 static struct slice label_of(struct body *b, const struct python_piece *piece,
                              int64_t value) {
@@ -173,7 +173,7 @@ static struct slice label_of(struct body *b, const struct python_piece *piece,
 
 /* Modules */
 
-/* conv1, which nn.Conv2d(..) makes */
+/* conv1, a module made by nn.Conv2d(..) */
 static void add_own(struct body *b, int64_t node,
                     const struct torch_code *make) {
   struct python_own own = {.node = node,
@@ -192,9 +192,9 @@ static void add_modules(struct body *b, const struct python_piece *piece) {
 
 /* Statements */
 
-/* An expression that no variable has yet. */
+/* An expression that is not in a variable yet. */
 struct pending {
-  int64_t value; /* NO_VALUE: there is none */
+  int64_t value; /* NO_VALUE: none */
   struct torch_code code;
   bool loose;
 };
@@ -214,7 +214,7 @@ static void flush(struct body *b, const struct python_piece *piece,
   pending->value = NO_VALUE;
 }
 
-/* An input, or the current expression, in the place of a hole. */
+/* Replaces a hole by an input or the pending expression. */
 static void put_input(struct body *b, struct torch_code *out,
                       const struct hole *hole, const struct pending *pending,
                       int64_t value) {
@@ -232,7 +232,7 @@ static void put_input(struct body *b, struct torch_code *out,
   *VEC_PUSH(b->p->arena, &b->read) = value;
 }
 
-/* The call of a node with its inputs filled in. */
+/* The call of a node with its inputs. */
 static struct torch_code fill_in(struct body *b, int64_t node,
                                  const struct pending *pending) {
   const struct torch_code *call = &b->p->made[node].call;
@@ -260,9 +260,9 @@ static struct torch_code fill_in(struct body *b, int64_t node,
   return whole;
 }
 
-/* Whether the current expression may stand inside of the next call. */
+/* True if the pending expression may be nested in the next call. */
 static bool nests(struct body *b, const struct pending *pending, int64_t node) {
-  enum { ROOM = 64 }; /* columns behind `x = ` */
+  enum { ROOM = 64 }; /* columns after `x = ` */
   const struct made *made = &b->p->made[node];
   return pending->value != NO_VALUE &&
          b->p->made[pending->value].readers == 1 && !made->repeats &&
@@ -346,7 +346,7 @@ static void write_call(struct body *b, const struct python_piece *piece) {
   put_call(b, piece);
 }
 
-/* The end and the beginning */
+/* The end and the start */
 
 static void find_last(struct body *b, int64_t *last) {
   const struct python *p = b->p;
@@ -367,7 +367,7 @@ static void find_last(struct body *b, int64_t *last) {
     last[s->outputs.at[i]] = INT64_MAX;
 }
 
-/* Outputs as people expect them: maps with their channels first. */
+/* Returns outputs as users expect them: maps have channels first. */
 static void put_output(struct body *b, struct torch_code *line, int64_t value) {
   const struct shape *shape = b->p->model->nodes.at[value].out;
   bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
@@ -389,7 +389,7 @@ static void put_return(struct body *b) {
   b->items[s->pieces.count] = (struct python_item){.run = line};
 }
 
-/* Inputs of the net are called as they are there. */
+/* Inputs of the net keep their names. */
 static void name_inputs(struct body *b) {
   struct python_unit *s = b->unit;
   const struct model *model = b->p->model;
@@ -408,7 +408,7 @@ static void name_inputs(struct body *b) {
   }
 }
 
-/* The outputs of the net are what its `output`s say, some perhaps twice. */
+/* Lists the outputs of the net's `output` statements; some may repeat. */
 static void find_ends(struct python *p, struct python_unit *net) {
   for (size_t i = 0; i < p->model->sources.count; i++)
     *VEC_PUSH(p->arena, &net->inputs) = p->model->sources.at[i];
@@ -417,7 +417,7 @@ static void find_ends(struct python *p, struct python_unit *net) {
         p->made[p->model->outputs.at[i].node].real;
 }
 
-/* Keeps what it becomes, and nothing of how. */
+/* Writes a piece and keeps only the result. */
 static void write_piece(struct body *b, size_t index) {
   const struct python_piece *piece = &b->unit->pieces.at[index];
   struct arena scratch, *kept = b->arena;

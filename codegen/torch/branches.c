@@ -1,12 +1,12 @@
 /*
- * Bodies of units that are one class: what only some of them make or do stands
- * after `if`, and which of them do is a parameter of the class.
+ * Bodies of the units in one class: lines of only some units follow an `if`,
+ * whose condition is a parameter of the class.
  */
 #include "codegen/torch/python.h"
 
 enum { MOST_BRANCHES = 4 };
 
-/* A body: what is written of it, and lines to come, by branch. */
+/* A body: finished lines, and pending lines by branch. */
 struct branching_body {
   struct torch_code out, branch[MOST_BRANCHES];
 };
@@ -14,7 +14,7 @@ struct branching_body {
 struct branching {
   struct python *p;
   const struct python_variants *v;
-  struct arena arena;            /* of all but the result */
+  struct arena arena;            /* of everything but the result */
   bool run;                      /* forward, not __init__ */
   struct branching_body *bodies; /* by unit */
   size_t branches;
@@ -32,7 +32,8 @@ static struct torch_code code_of(struct branching *w, size_t unit,
   return code;
 }
 
-/* Which units do the same in a slot; how many ways there are; 0: too many. */
+/* Groups units by equal code in a slot. Returns the number of branches; 0: too
+ * many. */
 static size_t part(const struct branching *w, const struct torch_code *codes,
                    size_t *branch_of, size_t *first) {
   size_t count = 0;
@@ -50,7 +51,7 @@ static size_t part(const struct branching *w, const struct torch_code *codes,
   return count;
 }
 
-/* Lines that this unit does not run: its numbers are not known. */
+/* Appends lines that this unit does not run, so their numbers are unknown. */
 static void append_unknown(struct torch_code *to,
                            const struct torch_code *code) {
   size_t first = to->holes.count;
@@ -99,7 +100,7 @@ static const char *hint_of(const struct branching *w,
   return text_string(&with);
 }
 
-/* The branch that says most comes first; one without lines is no branch. */
+/* The longest branch comes first; one without lines is none. */
 static size_t next_branch(const struct branching *w,
                           const struct torch_code *branch, const bool *done) {
   size_t best = w->branches;
@@ -151,7 +152,7 @@ static void begin_branches(struct branching *w, size_t *branch_of,
       w->bodies[u].branch[i] = code_new(&w->arena);
 }
 
-/* False: there are more ways than branches. */
+/* False if there are more variants than branches. */
 static bool put_slot(struct branching *w, size_t slot) {
   size_t count = w->v->count, first[MOST_BRANCHES];
   size_t *branch_of = arena_alloc(&w->arena, count + 1, sizeof *branch_of);
@@ -173,12 +174,12 @@ static bool put_slot(struct branching *w, size_t slot) {
   return true;
 }
 
-/* `x = F.relu(..)` and `return x` are one line: return F.relu(..) */
+/* Joins `x = F.relu(..)` and `return x` to return F.relu(..). */
 static void return_at_once(struct arena *arena, struct torch_code *run) {
   static const char word[] = "return ";
   size_t last = run->text.length, before;
   while (last > 1 && run->text.at[last - 2] != '\n')
-    last--; /* one behind where the last line begins */
+    last--; /* one after the start of the last line */
   if (last < 2)
     return;
   last -= 2; /* the end of the line before */
@@ -201,7 +202,7 @@ static void return_at_once(struct arena *arena, struct torch_code *run) {
   run->text = text;
 }
 
-/* Keeps the bodies; false: there are more ways than branches. */
+/* Writes the bodies; false if there are more variants than branches. */
 static bool put_all(struct branching *w) {
   struct arena *kept = w->p->arena;
   for (size_t u = 0; u < w->v->count; u++)

@@ -1,7 +1,7 @@
 /*
- * Classes: groups that are written alike, but for numbers, are one class. The
- * numbers that differ are its parameters; those that are always equal to each
- * other are one parameter, called as PyTorch calls the first of them.
+ * Classes: groups whose code differs only in numbers are one class. The numbers
+ * that differ are its parameters; numbers that are always equal are one
+ * parameter, named as PyTorch names the first of them.
  */
 #include "codegen/torch/python.h"
 
@@ -25,7 +25,7 @@ static struct slice key_of(struct python *p, const struct python_unit *unit) {
   return text_slice(&key);
 }
 
-/* After the def, the label, or the net. */
+/* Named after the def, the label, or the net. */
 static struct slice name_class(struct python *p,
                                const struct python_unit *unit) {
   const struct group *group = &p->model->groups.at[unit->group];
@@ -55,7 +55,7 @@ static const struct hole *hole_at(const struct python_unit *unit, size_t i) {
   return i < makes ? &unit->make.holes.at[i] : &unit->run.holes.at[i - makes];
 }
 
-/* The values of a hole in all units of the class; those unknown are NULL. */
+/* The values of a hole in all units of the class; NULL: unknown. */
 static struct slice *values_of(struct python *p, const struct class *class,
                                size_t hole) {
   struct slice *values =
@@ -72,7 +72,7 @@ static bool agree(const struct slice *a, const struct slice *b, size_t count) {
   return true;
 }
 
-/* The one value, wherever it is known; else one of length 0. */
+/* The value that all known ones have, or one of length 0. */
 static struct slice same_value(const struct slice *values, size_t count) {
   struct slice same = {NULL, 0};
   for (size_t i = 0; i < count; i++) {
@@ -84,7 +84,7 @@ static struct slice same_value(const struct slice *values, size_t count) {
   return same;
 }
 
-/* `hint`, or hint2 where another parameter is called so. */
+/* `hint`, or hint2 if another parameter has that name. */
 static struct slice name_param(struct python *p, struct map *taken,
                                const char *hint) {
   struct slice name = slice_of(hint);
@@ -99,7 +99,7 @@ static struct slice name_param(struct python *p, struct map *taken,
   return name;
 }
 
-/* The parameter that has these values, perhaps a new one. */
+/* The parameter with these values; adds it if needed. */
 static size_t param_of(struct python *p, struct class *class,
                        struct slice **known, struct map *taken,
                        const struct hole *hole, struct slice *values) {

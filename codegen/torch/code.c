@@ -1,4 +1,4 @@
-/* Python as it is being written: text with holes for what may vary. */
+/* Python code under construction: text with holes for parts that may vary. */
 #include "codegen/torch/code.h"
 
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static struct slice number(struct arena *arena, int64_t value) {
   return text_slice(&text);
 }
 
-/* What one letter after `%` stands for. */
+/* Appends the argument of one letter after `%`. */
 static void put_argument(struct torch_code *code, char letter, va_list *args) {
   struct hole hole = {.kind = HOLE_VALUE};
   switch (letter) {

@@ -1,4 +1,4 @@
-/* Python as it is being written: text with holes for what may vary. */
+/* Python code under construction: text with holes for parts that may vary. */
 #ifndef NETC_CODEGEN_TORCH_CODE_H
 #define NETC_CODEGEN_TORCH_CODE_H
 
@@ -6,25 +6,25 @@
 #include "base/text.h"
 
 enum hole_kind {
-  HOLE_VALUE,  /* a number or tuple, which a class may take as a parameter */
-  HOLE_MODULE, /* a layer's module, or a unit's: names come last */
+  HOLE_VALUE,  /* a number or tuple, which may become a parameter of a class */
+  HOLE_MODULE, /* the module of a layer or unit, which is named last */
   HOLE_INPUT,  /* an input of the layer */
 };
 
-/* Each is one byte CODE_HOLE in the text. */
+/* A hole is one byte CODE_HOLE in the text. */
 struct hole {
   enum hole_kind kind;
   bool receiver; /* HOLE_INPUT: a method of it is called */
-  bool starred;  /* HOLE_INPUT: of a list, its tensors */
-  bool flag;     /* HOLE_VALUE: whether some lines are run */
+  bool starred;  /* HOLE_INPUT: a list's tensors, as arguments */
+  bool flag;     /* HOLE_VALUE: a condition for lines */
   union {
     struct {              /* HOLE_VALUE */
-      const char *hint;   /* a name for the parameter */
-      const char *key;    /* ", key=" stands before it; NULL: nothing does */
-      const char *usual;  /* the default of `key`, which is left out */
-      struct slice value; /* 3, (1, 2), False; no text: not known */
+      const char *hint;   /* name for the parameter */
+      const char *key;    /* writes ", key=" before it; NULL: positional */
+      const char *usual;  /* default of `key`, which is not written */
+      struct slice value; /* 3, (1, 2), False; no text: unknown */
     };
-    int64_t node; /* HOLE_MODULE; below 0: unit_as_node() */
+    int64_t node; /* HOLE_MODULE; negative: unit_as_node() */
     int input;    /* HOLE_INPUT */
   };
 };
@@ -57,16 +57,16 @@ void code_hole(struct torch_code *code, struct hole hole);
 
 void code_append(struct torch_code *code, const struct torch_code *more);
 
-/* A copy in another arena, in no more room than it takes. */
+/* A copy in another arena, without spare room. */
 struct torch_code code_keep(struct arena *arena, const struct torch_code *code);
 
-/* They are filled alike. */
+/* True if both are filled with the same. */
 bool hole_equal(const struct hole *a, const struct hole *b);
 
-/* The same text, and holes that are filled alike. */
+/* True if texts and holes are equal. */
 bool code_equal(const struct torch_code *a, const struct torch_code *b);
 
-/* The columns that it takes when it is written out, about. */
+/* The approximate width in columns once written. */
 size_t code_width(const struct torch_code *code);
 
 static inline bool code_is_empty(const struct torch_code *code) {

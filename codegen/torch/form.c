@@ -1,4 +1,4 @@
-/* What forms share: arguments, values, the order of axes. */
+/* Common functions of forms: arguments, values, the order of axes. */
 #include "codegen/torch/form.h"
 
 #include <assert.h>
@@ -135,7 +135,7 @@ static const struct module_name *alone(const struct torch_form *f,
   return f->given && f->given[node].alone ? &f->given[node] : NULL;
 }
 
-/* 96, 1, 1: those that are not 1 are the same in both, in that order. */
+/* 96, 1, 1: PyTorch's shape may have more or fewer axes of 1. */
 static void make_sizes(struct torch_form *f, const struct module_name *name,
                        const char *const *hints) {
   const struct param *param = &f->params.all.at[0];
@@ -256,7 +256,7 @@ bool form_flat_anyhow(const struct shape *map) {
   return shape_channels(map) == values || shape_channels(map) == 1;
 }
 
-/* Its sizes as they lie: (3, 224, 224). */
+/* The sizes of a map in its order: (3, 224, 224). */
 static struct slice lying(const struct torch_form *f, const struct shape *map,
                           bool first) {
   int64_t sizes[LIMIT_RANK];
@@ -268,7 +268,7 @@ static struct slice lying(const struct torch_form *f, const struct shape *map,
   return form_list(f, sizes, map->rank);
 }
 
-/* A flattened map, flattened otherwise. */
+/* Changes the order of a flattened map. */
 static void turn_vector(const struct torch_form *f, struct torch_code *code,
                         const struct shape *map, bool to_last) {
   if (form_flat_anyhow(map))

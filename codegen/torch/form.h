@@ -1,4 +1,4 @@
-/* How PyTorch writes a layer: its module, and what is made of its inputs. */
+/* Form: the PyTorch code of a layer, with its module and its call. */
 #ifndef NETC_CODEGEN_TORCH_FORM_H
 #define NETC_CODEGEN_TORCH_FORM_H
 
@@ -8,20 +8,20 @@
 #include "ops/function.h"
 
 /*
- * How the axes of a tensor lie. The batch is always in front; what netc calls
- * HxWxC is N, H, W, C with the channels last and N, C, H, W with them first.
- * A vector may be a map that was flattened with its channels first.
+ * The order of a tensor's axes. The batch is always first; HxWxC in netc is N,
+ * H, W, C with channels last and N, C, H, W with channels first. A vector may
+ * be a map that was flattened with channels first.
  */
 enum torch_order { ORDER_LAST, ORDER_FIRST, ORDER_FLAT };
 
 struct torch_seen {
   enum torch_order order;
-  const struct shape *map; /* ORDER_FLAT: which */
-  bool one;                /* its batch is 1: nothing but weights is in it */
-  bool views;              /* it may share its memory with another tensor */
+  const struct shape *map; /* ORDER_FLAT: the map */
+  bool one;                /* its batch is 1: it depends on weights alone */
+  bool views;              /* it may share memory with another tensor */
 };
 
-/* Classes and functions that a file brings along, as bits: helpers.def. */
+/* Classes and functions that an output file includes, as bits: helpers.def. */
 enum helper {
 #define HELPER(id, ...) HELPER_##id,
 #include "codegen/torch/helpers.def"
@@ -29,37 +29,41 @@ enum helper {
   HELPER_COUNT
 };
 
-/* What the class of an attention is called. */
+/* The name of an attention class. */
 const char *attention_name(enum helper class);
 
 struct torch_form {
-  /* What there is. */
+  /* Inputs of a form. */
   struct arena *arena;
   const struct model *model;
-  const int64_t *owner; /* by parameter of the model: the node that has it */
+  const int64_t *owner; /* by parameter of the model: the node that owns it */
   const struct module_name *given; /* by node, or NULL */
   const struct layer *layer;
-  enum layer_word word; /* its */
+  enum layer_word word; /* its word */
   const struct node *node;
   const struct file_maps *maps;
   int64_t index;               /* of the node */
   struct params params;        /* of the layer */
   const struct torch_seen *in; /* by input */
-  bool in_place;               /* the input may be written over */
+  bool in_place;               /* the input may be overwritten */
 
-  /* What a form says; code and `out` are zero, and `out` like the input. */
-  struct torch_code make; /* the module; empty: it has none of its own */
+  /* Results of a form. Initially the code is empty and `out` is like the
+   * input. */
+  struct torch_code make; /* the module; empty: no module of its own */
   struct torch_code call; /* the output */
   struct torch_seen out;
-  int8_t joins;        /* `call` is a list, joined along this; 0: it is none */
-  bool loose;          /* `call` is an operator's, which binds loosely */
-  bool repeats;        /* `call` has an input twice: it must be a name */
+  int8_t joins;        /* `call` is a list to join along this axis; 0: it is
+                        * none */
+  bool loose;          /* `call` is an operator expression, which may need
+                        * parentheses */
+  bool repeats;        /* `call` has an input twice, so the input must be a
+                        * name */
   bool learned;        /* form_make_learned made it */
   unsigned helpers;    /* bits of enum helper */
-  const char *refuses; /* why there is none */
+  const char *refuses; /* why there is no form, or NULL */
 };
 
-/* Appends to what a form says. */
+/* Append to the results of a form. */
 #define CALL(f, ...) code_format(&(f)->call, __VA_ARGS__)
 #define MAKE(f, ...) code_format(&(f)->make, __VA_ARGS__)
 
@@ -69,19 +73,19 @@ struct form_kind {
   void (*write)(struct torch_form *form);
 };
 
-/* NULL: PyTorch's form of that layer is not known. */
+/* NULL: the PyTorch form of the layer is not known. */
 const struct form_kind *form_find(const char *layer);
 
-/* Whether a form knows an argument of its layer. */
+/* True if a form knows an argument of its layer. */
 bool form_knows(const struct form_kind *kind, const char *arg);
 
-/* The row of an argument. */
+/* The spec of an argument. */
 const struct arg_spec *form_spec(const struct torch_form *f, const char *arg);
 
-/* Whether an argument is written. */
+/* True if the source gives an argument. */
 bool form_given(const struct torch_form *f, const char *arg);
 
-/* Arguments by the names that `netc layers` prints. */
+/* Arguments by their names in `netc layers`. */
 int64_t form_int(const struct torch_form *f, const char *arg);
 double form_real(const struct torch_form *f, const char *arg);
 int form_word(const struct torch_form *f, const char *arg);
@@ -93,35 +97,35 @@ const struct scale_by *form_scale_by(const struct torch_form *f,
 const struct map_list *form_maps(const struct torch_form *f, const char *arg);
 const struct range *form_range(const struct torch_form *f, const char *arg);
 
-/* The parameter of that name; NULL: the layer has none. */
+/* The parameter of that name, or NULL. */
 const struct param *form_param(const struct torch_form *f, const char *name);
 
-/* That of the weights, whatever is computed of it first. */
+/* The parameter of the weights, even if others are computed from it. */
 const struct param *form_matrix(const struct torch_form *f);
 
-/* What is around the module for that, torch.nn.utils.weight_norm, say; gives
- * what closes it and the module. */
+/* Begins what wraps the module for computed weights, such as
+ * torch.nn.utils.weight_norm; returns what closes it and the module. */
 const char *form_start_weights(struct torch_form *f);
 
-/* The node whose module has the parameter of that number. */
+/* The node that owns a parameter of the model. */
 int64_t form_owner(const struct torch_form *f, size_t param);
 
 /* The node whose module the layer calls: its own, or that of `again`. */
 int64_t form_module(const struct torch_form *f);
 
 /*
- * Makes the one tensor of a layer, filled by the function `fill` of its sizes,
- * which are called by these hints: in a module of its own, or as a parameter
- * if that is what its name says.
+ * Makes the single tensor of a layer by a function `fill` of its sizes, named
+ * by `hints`: in a module of its own, or as a parameter if its given name says
+ * so.
  */
 void form_make_learned(struct torch_form *f, const char *fill,
                        const char *const *hints);
 
-/* Appends a parameter of a module, of its shape in netc. */
+/* Appends a parameter of the module in its shape in netc. */
 void form_parameter(const struct torch_form *f, struct torch_code *code,
                     size_t param);
 
-/* Python's words for values. */
+/* Values in Python's notation. */
 struct slice form_number(const struct torch_form *f, int64_t value);
 struct slice form_decimal(const struct torch_form *f, double value);
 struct slice form_truth(bool value);
@@ -130,43 +134,44 @@ struct slice form_truth(bool value);
 struct slice form_tuple(const struct torch_form *f, const int64_t *values,
                         int count);
 
-/* (3, 2), even of one: (3,) */
+/* (3, 2); with one value (3,). */
 struct slice form_list(const struct torch_form *f, const int64_t *values,
                        int count);
 
 #define LAST ((struct torch_seen){.order = ORDER_LAST})
 #define FIRST ((struct torch_seen){.order = ORDER_FIRST})
 
-/* An input with its axes in that order; `on`: to call a method of. */
+/* An input in that order of axes; `form_on` is for calling a method on it. */
 const struct torch_code *form_in(const struct torch_form *f, int input,
                                  struct torch_seen order);
 const struct torch_code *form_on(const struct torch_form *f, int input,
                                  struct torch_seen order);
 
 /*
- * The order in which a layer that works value by value has to see its input:
- * `map` says which if that is not a vector. Weights of a vector lie as its file
- * has them.
+ * The order in which a layer that works value by value needs its input. `map`
+ * is used unless that is a vector. Weights of a vector have the order of their
+ * file.
  */
 struct torch_seen form_by_value(const struct torch_form *f,
                                 struct torch_seen map);
 
-/* The order of a vector that a dense layer reads, or of what it gives. */
+/* The order of a vector that a dense layer reads, or of its output. */
 struct torch_seen form_dense_in(const struct torch_form *f);
 struct torch_seen form_dense_out(const struct torch_form *f);
 
-/* A map of one position or of one channel is flattened in one way only. */
+/* True for a map of one position or one channel, which has only one flat
+ * order. */
 bool form_flat_anyhow(const struct shape *map);
 
-/* Appends what turns one order into another to a value of that shape. */
+/* Appends the conversion of a value of that shape from one order to another. */
 void form_turn(const struct torch_form *f, struct torch_code *code,
                const struct shape *shape, struct torch_seen from,
                struct torch_seen to);
 
-/* Appends `.reshape(-1, 7, 7, 96)`: the batch, then these. */
+/* Appends `.reshape(-1, 7, 7, 96)`: the batch, then the sizes. */
 void form_reshaped(struct torch_code *code, const int64_t *sizes, int count);
 
-/* The dimension in PyTorch of an axis as netc counts them. */
+/* PyTorch's dimension of an axis that is numbered as in netc. */
 int form_dim(const struct shape *shape, int axis, enum torch_order order);
 
 /* (0, 1, 0, 1) for torch.nn.functional.pad: the last axis first. */

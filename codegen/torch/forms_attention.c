@@ -1,11 +1,11 @@
-/* Attention: nn.MultiheadAttention where that is it, else a class of the file.
- */
+/* Attention: nn.MultiheadAttention if it fits, else a class in the output
+ * file. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "codegen/torch/form.h"
 
-/* What only netc's own form has, and not nn.MultiheadAttention. */
+/* True for features that nn.MultiheadAttention does not have. */
 static bool is_own(const struct torch_form *f) {
   return form_word(f, "causal") || form_int(f, "kv") || form_int(f, "dim") ||
          form_int(f, "window") || form_sizes(f, "relative")->rank ||
@@ -40,7 +40,7 @@ static bool has_letter(struct slice letters, char letter) {
   return letters.length && memchr(letters.at, letter, letters.length);
 }
 
-/* What nn.MultiheadAttention is, and a plain one of its own matrices. */
+/* True if it is nn.MultiheadAttention with packed matrices. */
 static bool is_module(const struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   int last = form_given(f, "cross") || is_joint(f);
@@ -62,13 +62,13 @@ static void put_module(struct torch_form *f) {
        seen);
 }
 
-/* An argument that is 0 unless it is given. */
+/* An integer argument; None if it is 0. */
 static struct slice or_none(const struct torch_form *f, const char *arg) {
   int64_t value = form_int(f, arg);
   return value ? form_number(f, value) : slice_of("None");
 }
 
-/* The same of a number that need not be whole. */
+/* A real argument, written as an integer if it is one. */
 static struct slice real_or(const struct torch_form *f, const char *arg,
                             const char *usual) {
   double value = form_real(f, arg);
@@ -87,7 +87,7 @@ static struct slice quoted(const struct torch_form *f, struct slice word) {
   return text_slice(&text);
 }
 
-/* Of qkln=own. */
+/* The constructor for qkln=own. */
 static const char *own_norm(const struct torch_form *f) {
   int64_t dim = form_int(f, "dim");
   struct text text = text_new(f->arena);
@@ -98,7 +98,7 @@ static const char *own_norm(const struct torch_form *f) {
   return text_string(&text);
 }
 
-/* The arguments after those that every attention has. */
+/* Writes the arguments that only some attentions have. */
 static void put_special(struct torch_form *f) {
   static const char *const scales[] = {"\"scores\"", "\"scores\"",
                                        "\"queries\"", "None"};
@@ -111,7 +111,7 @@ static void put_special(struct torch_form *f) {
   const char *norm = !qknorm.length ? "None" : ln ? "nn.LayerNorm" : "RMSNorm";
   struct slice out = or_none(f, "out");
   double cap = form_real(f, "softcap");
-  if (form_word(f, "noout") && !is_joint(f)) /* which has none */
+  if (form_word(f, "noout") && !is_joint(f)) /* a joint one has no output */
     out = form_number(f, 0);
   if (qknorm.length && !ln)
     f->helpers |= 1u << HELPER_RMSNorm;
@@ -130,7 +130,8 @@ static void put_special(struct torch_form *f) {
        form_real(f, "stretch") > 1 ? or_none(f, "trained") : slice_of("None"));
 }
 
-/* Of so many positions no machine holds the scores: all are seen. */
+/* With a window of a million tokens, all are visible: no machine holds such
+ * scores. */
 static struct slice window_of(const struct torch_form *f) {
   enum { NO_WINDOW = 1000000 };
   int64_t window = form_int(f, "window");
@@ -138,7 +139,7 @@ static struct slice window_of(const struct torch_form *f) {
                                       : slice_of("None");
 }
 
-/* How far the map was moved, by axis of its windows. */
+/* The shift of the map along each axis of its windows. */
 static struct slice shift_of(const struct torch_form *f) {
   const struct sizes *shift = form_sizes(f, "shift");
   int rank = form_sizes(f, "relative")->rank;
@@ -151,7 +152,7 @@ static struct slice shift_of(const struct torch_form *f) {
   return moved ? form_list(f, by_axis, rank) : slice_of("None");
 }
 
-/* With an axis of one place for each that it lacks, the heads among them. */
+/* Adds axes of size 1 for those that the mask lacks, including the heads. */
 static void put_mask(struct torch_form *f) {
   int last = f->layer->input_count - 1;
   int lacks = f->layer->in[0]->rank + 1 - f->layer->in[last]->rank;
@@ -201,7 +202,7 @@ static void put_attention(struct torch_form *f, enum helper class) {
   CALL(f, ")");
 }
 
-/* One bias for a packed matrix, or none. */
+/* True if the packed matrix has one bias or none. */
 static bool is_bias_whole(const struct torch_form *f) {
   struct slice letters = bias_letters(f);
   bool all = has_letter(letters, 'q') && has_letter(letters, 'k') &&
@@ -211,7 +212,7 @@ static bool is_bias_whole(const struct torch_form *f) {
   return all == any;
 }
 
-/* Whose file calls the matrices so. */
+/* For names of a file that has `qkv` and `proj`. */
 static void put_qkv(struct torch_form *f) {
   if (form_given(f, "cross") || is_joint(f) || has_values(f) ||
       form_int(f, "out") || form_word(f, "noout"))

@@ -1,8 +1,8 @@
 /* Joins, and arithmetic of one tensor: with a number, over axes. */
 #include "codegen/torch/form.h"
 
-/* All as they lie, if they lie alike; else in one order for all. A value
- * without an axis has none. */
+/* The present order if all inputs have it, else one order for all. A value
+ * without axes has no order. */
 static struct torch_seen order_of_all(const struct torch_form *f) {
   int first = 0;
   while (first + 1 < f->layer->input_count && f->layer->in[first]->point)
@@ -22,7 +22,7 @@ static struct torch_seen order_of_all(const struct torch_form *f) {
   return ranks && f->layer->out.rank > 2 ? FIRST : LAST;
 }
 
-/* An operand of fewer axes gets some of one value in front. */
+/* An operand with fewer axes gets leading axes of size 1. */
 static const struct torch_code *operand(struct torch_form *f, int i,
                                         struct torch_seen seen) {
   int lacks = f->layer->out.rank - f->layer->in[i]->rank;
@@ -49,7 +49,7 @@ static struct torch_seen joined(struct torch_seen seen) {
 
 static const struct {
   const char *sign;
-  const char *function; /* of two tensors, if there is no sign */
+  const char *function; /* for two tensors, if there is no sign */
   const char *bound;    /* clamp's word for a number */
 } joins[] = {
     [WORD_ADD] = {" + ", NULL, NULL},
@@ -75,7 +75,7 @@ static void put_number(struct torch_form *f) {
   f->loose = joins[f->word].sign != NULL;
 }
 
-/* Two at a time, as `a + b + c` and maximum(maximum(a, b), c). */
+/* Pairwise, as `a + b + c` and maximum(maximum(a, b), c). */
 static void put_join(struct torch_form *f) {
   const char *sign = joins[f->word].sign;
   struct torch_seen seen = order_of_all(f);
@@ -90,7 +90,7 @@ static void put_join(struct torch_form *f) {
   }
 }
 
-/* Axes that go, in PyTorch's numbers; returns how many. */
+/* Finds the reduced axes in PyTorch's numbers; returns their count. */
 static int find_dims(const struct torch_form *f, struct torch_seen seen,
                      int64_t *dims, bool *channels) {
   const struct axes *axes = form_axes(f, "axis");
@@ -104,7 +104,7 @@ static int find_dims(const struct torch_form *f, struct torch_seen seen,
   return axes->count;
 }
 
-/* x.mean((2, 3)); the largest over one axis is max's first result. */
+/* x.mean((2, 3)); a maximum over one axis is the first result of max. */
 static void put_over(struct torch_form *f) {
   const char *name = f->layer->kind->name;
   const struct shape *in = f->layer->in[0];
@@ -124,7 +124,7 @@ static void put_over(struct torch_form *f) {
   f->out.views = false;
 }
 
-/* One of a range of labels is that tensor itself. */
+/* Passes on the only tensor of a range of labels. */
 static void pass_on(struct torch_form *f) {
   CALL(f, "%x", 0);
   f->out = f->in[0];
@@ -153,7 +153,7 @@ void form_pow(struct torch_form *f) {
   f->loose = true;
 }
 
-/* An operand that is the same for all samples, for each of them. */
+/* Repeats an operand without samples for each sample. */
 static const struct torch_code *for_each_sample(struct torch_form *f, int i,
                                                 struct torch_seen seen) {
   const struct torch_code *in = form_in(f, i, seen);
@@ -180,7 +180,7 @@ static void put_list(struct torch_form *f, const char *function,
   f->out = joined(seen);
 }
 
-/* Of dense nets, whose layers put together a list that grows. */
+/* Writes dense nets' concatenation, which extends a list. */
 static void put_growing(struct torch_form *f, struct torch_seen seen,
                         int64_t dim) {
   for (int i = 0; i < f->layer->input_count; i++) {
@@ -193,7 +193,7 @@ static void put_growing(struct torch_form *f, struct torch_seen seen,
   }
   CALL(f, "]");
   f->out = joined(seen);
-  f->joins = (int8_t)dim; /* one of a few axes */
+  f->joins = (int8_t)dim; /* small: a number of axes */
 }
 
 void form_concat(struct torch_form *f) {

@@ -1,4 +1,4 @@
-/* Layers whose windows move over a map: convolution and pooling. */
+/* Layers with windows on a map: convolution and pooling. */
 #include "codegen/torch/form.h"
 
 /* One number for each spatial axis. */
@@ -25,7 +25,8 @@ static bool all_are(const int64_t *values, int count, int64_t value) {
   return true;
 }
 
-/* TensorFlow's depends on the size where there is a stride. */
+/* True if padding is equal on both sides. TensorFlow's depends on the size if
+ * there is a stride. */
 static bool is_even(const struct torch_form *f, const struct window *windows,
                     int axes) {
   bool tf = form_padding(f, "pad")->mode == PADDING_TF;
@@ -36,7 +37,7 @@ static bool is_even(const struct torch_form *f, const struct window *windows,
   return true;
 }
 
-/* Uneven padding is a tensor of its own. */
+/* Pads by a separate tensor if the sides differ. */
 static const struct torch_code *padded(struct torch_form *f,
                                        const struct window *windows, int axes,
                                        const char *value) {
@@ -54,7 +55,8 @@ static int64_t groups_of(const struct torch_form *f) {
   return weight->groups ? weight->groups : 1;
 }
 
-/* A convolution; whether it pads by itself, all sides of an axis alike. */
+/* Makes a convolution; returns true if it pads by itself, equally on both
+ * sides. */
 static bool make_conv(struct torch_form *f, const char *module,
                       const struct window *windows, int axes, const char *end) {
   bool even = is_even(f, windows, axes);
@@ -84,7 +86,7 @@ void form_conv(struct torch_form *f) {
   f->out = FIRST;
 }
 
-/* Places and masks are what other layers make. */
+/* Offsets and masks come from other layers. */
 void form_deformconv(struct torch_form *f) {
   struct window windows[3];
   int axes = f->layer->kind->windows(f->layer, windows);
@@ -97,7 +99,7 @@ void form_deformconv(struct torch_form *f) {
   f->out = FIRST;
 }
 
-/* A padding that differs from side to side is cut off the output. */
+/* Crops the output where the padding differs between sides. */
 static void crop_to_output(struct torch_form *f, const int64_t *before,
                            int axes) {
   CALL(f, "[:, :");
@@ -137,7 +139,7 @@ void form_deconv(struct torch_form *f) {
   f->out = FIRST;
 }
 
-/* PyTorch takes the same at both sides, and at most half of the window. */
+/* PyTorch's pooling pads both sides equally, by at most half of the window. */
 static bool takes_padding(const struct torch_form *f,
                           const struct window *windows, int axes) {
   for (int i = 0; i < axes; i++)
@@ -146,7 +148,7 @@ static bool takes_padding(const struct torch_form *f,
   return is_even(f, windows, axes);
 }
 
-/* What the windows read, and no more: rounding up needs no word then. */
+/* Pads only as far as windows read, so that rounding up needs no argument. */
 static void fit_padding(struct window *windows, int axes) {
   for (int i = 0; i < axes; i++) {
     struct window *w = &windows[i];
@@ -221,7 +223,7 @@ void form_adaptive(struct torch_form *f) {
   f->out = FIRST;
 }
 
-/* The same places for all samples, for each of them. */
+/* Repeats places without samples for each sample. */
 static const struct torch_code *places_of(struct torch_form *f) {
   const struct torch_code *in = form_in(f, 1, LAST);
   struct torch_code *code = ARENA_NEW(f->arena, struct torch_code);
@@ -236,8 +238,8 @@ static const struct torch_code *places_of(struct torch_form *f) {
   return code;
 }
 
-/* Maps of the channels [batch, C, H, W] as [batch * groups, C / groups, H, W],
- * or back. */
+/* Reshapes maps [batch, C, H, W] to [batch * groups, C / groups, H, W], or
+ * back. */
 static void put_sizes(struct torch_code *code, const struct shape *map,
                       int64_t groups) {
   code_format(code, ".reshape(-1, %i", "channels",

@@ -1,15 +1,15 @@
-/* Dense layers and those of sequences. */
+/* Dense layers and layers for sequences. */
 #include "codegen/torch/form.h"
 
 /* Dense */
 
-/* The other layer whose weights one uses. */
+/* The layer whose weights another one uses. */
 struct tie {
-  bool transposed;           /* its outputs are this one's inputs */
-  struct torch_seen in, out; /* how the values of vectors lie */
+  bool transposed;           /* its outputs are the inputs here */
+  struct torch_seen in, out; /* order of the values in vectors */
 };
 
-/* Its weights lie as O x I of its own, and as its own vectors do. */
+/* Weights are O x I of the owner, in the order of its vectors. */
 static struct tie find_tie(const struct torch_form *f,
                            const struct param *own) {
   struct torch_form other = *f;
@@ -45,7 +45,8 @@ static bool lie_alike(struct torch_seen a, struct torch_seen b) {
          (a.order != ORDER_FLAT || shape_equal(a.map, b.map));
 }
 
-/* A bias of its own lies as its file says; rows of vectors are not turned. */
+/* True if the order fits: a bias has its file's order, and rows of vectors are
+ * not reordered. */
 static bool fits_tie(const struct torch_form *f, const struct tie *tie) {
   bool flat = tie->in.order == ORDER_FLAT || tie->out.order == ORDER_FLAT;
   if (form_param(f, "bias") && !lie_alike(form_dense_out(f), tie->out))
@@ -103,7 +104,7 @@ void form_dense(struct torch_form *f) {
   CALL(f, "%m(%c)", form_module(f), dense_input(f));
 }
 
-/* How sequences begin */
+/* Starts of sequences */
 
 void form_embed(struct torch_form *f) {
   MAKE(f, "nn.Embedding(%i, %i)", "entries", form_int(f, "entries"), "features",
@@ -113,8 +114,9 @@ void form_embed(struct torch_form *f) {
 }
 
 /*
- * As many places as an input of the net has positions: it may be shorter. Rows
- * of a map are not that, of which another size would get other places.
+ * True if the places are as many as an input has tokens, which may be fewer at
+ * run time. Rows of a map do not count, since another size would get other
+ * places.
  */
 static bool is_any_length(const struct torch_form *f, int64_t places) {
   for (size_t i = 0; i < f->model->sources.count; i++) {
@@ -142,7 +144,7 @@ void form_posembed(struct torch_form *f) {
   form_parameter(f, &f->call, 0);
   f->out = LAST;
   f->loose = true;
-  if (form_int(f, "at") >= 0) { /* the same row for all */
+  if (form_int(f, "at") >= 0) { /* one row for all */
     CALL(f, "[%i]", "row", form_int(f, "at"));
     return;
   }

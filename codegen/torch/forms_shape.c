@@ -1,8 +1,8 @@
-/* Layers that see values otherwise, or move them. */
+/* Layers that view values in another shape, or move them. */
 #include "layers/split.h"
 #include "codegen/torch/form.h"
 
-/* What comes out shares the memory of what goes in. */
+/* The output shares memory with the input. */
 static void view(struct torch_form *f, struct torch_seen order) {
   f->out = order;
   f->out.views = true;
@@ -12,7 +12,7 @@ static bool is_float(const struct torch_form *f) {
   return f->layer->out.dtype == DTYPE_FLOAT;
 }
 
-/* A vector: as files of weights see it, if it was a map. */
+/* Makes a vector; a former map in the order that weight files expect. */
 static void to_vector(struct torch_form *f) {
   const struct shape *map = f->maps->vector[f->index];
   struct torch_seen flat = {.order = ORDER_FLAT, .map = map};
@@ -28,13 +28,13 @@ static void to_vector(struct torch_form *f) {
   view(f, map && is_float(f) ? flat : LAST);
 }
 
-/* A vector that was written as a map, channels first. */
+/* True for a vector that was a map, channels first. */
 static bool is_map_again(const struct torch_form *f) {
   return f->in[0].order == ORDER_FLAT && f->layer->out.rank > 2 &&
          shape_equal(f->in[0].map, &f->layer->out);
 }
 
-/* Axes that are seen as one, from the last on: no size is said. */
+/* Merges axes by flatten(), from the last on, so that no size is written. */
 static bool put_merged(struct torch_form *f) {
   const struct shape *in = f->layer->in[0], *out = &f->layer->out;
   int end[LIMIT_RANK], at = 0;
@@ -47,8 +47,7 @@ static bool put_merged(struct torch_form *f) {
       return false;
     while (i + 1 < out->rank && out->dim[i + 1] != 1 && at + 1 < in->rank &&
            in->dim[at] == 1)
-      at++; /* an axis of 1 belongs to what is before it, as a longer one does
-             */
+      at++; /* an axis of 1 merges with the axes before it */
     end[i] = at;
   }
   if (at != in->rank || in->rank == out->rank)
@@ -63,7 +62,7 @@ static bool put_merged(struct torch_form *f) {
   return true;
 }
 
-/* A map's positions as a sequence. */
+/* Writes the positions of a map as a sequence. */
 static bool put_positions(struct torch_form *f) {
   const struct shape *in = f->layer->in[0], *out = &f->layer->out;
   if (f->in[0].order != ORDER_FIRST || in->rank < 3 || out->rank != 2 ||
@@ -109,7 +108,7 @@ void form_permute(struct torch_form *f) {
   view(f, LAST);
 }
 
-/* [:, :, 3:5]; `from` and the output by netc's axes. */
+/* [:, :, 3:5]; `from` and the output have netc's axes. */
 static void part(struct torch_form *f, const int64_t *from) {
   const struct shape *in = f->layer->in[0], *out = &f->layer->out;
   struct torch_seen lies = in->rank > 1 ? f->in[0] : LAST;
@@ -145,7 +144,7 @@ void form_slice(struct torch_form *f) {
   part(f, from);
 }
 
-/* What stands before a part on its axis. */
+/* Sums the sizes of the parts before this one. */
 void form_part(struct torch_form *f) {
   const struct part *of = f->layer->args;
   const struct numbers *parts = &of->split->parts;
@@ -177,7 +176,7 @@ void form_topk(struct torch_form *f) {
   f->out.views = false;
 }
 
-/* Indices are repeated for all values of a row. */
+/* Repeats indices for all values of a row. */
 void form_gather(struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   CALL(f, "%c.gather(1, %c", form_on(f, 0, LAST), form_on(f, 1, LAST));
@@ -209,7 +208,7 @@ void form_pad(struct torch_form *f) {
   const struct padding *channels = form_padding(f, "c");
   int axes = shape_spatial(f->layer->in[0]);
   int64_t before[4] = {0}, after[4] = {0};
-  bool more = channels->mode == PADDING_GIVEN; /* they are the first axis */
+  bool more = channels->mode == PADDING_GIVEN; /* channels come first */
   if (more) {
     before[0] = size_at(&channels->before, 0, 0);
     after[0] = size_at(&channels->after, 0, 0);
@@ -242,7 +241,7 @@ void form_shuffle(struct torch_form *f) {
   view(f, lies);
 }
 
-/* PyTorch's functions are for two axes. */
+/* PyTorch's functions have two spatial axes; others are permuted. */
 static void put_permute(struct torch_form *f, const int64_t *order, int count) {
   CALL(f, ".permute%S", form_list(f, order, count));
 }
@@ -291,7 +290,7 @@ void form_space2depth(struct torch_form *f) {
   view(f, FIRST);
 }
 
-/* A factor that is not an integer is PyTorch's own: it steps by it. */
+/* PyTorch takes a fractional factor itself and uses it for the step. */
 void form_up(struct torch_form *f) {
   static const char *const linear[] = {"linear", "bilinear", "trilinear"};
   const struct scale_by *by = form_scale_by(f, "scale");

@@ -3,7 +3,7 @@
 
 /* Norms */
 
-/* A norm with a scale: the modules of torch.nn have a shift, too. */
+/* A norm with a scale but no shift; the modules of torch.nn have both. */
 static const char *start_norm(struct torch_form *f) {
   if (!form_param(f, "weight") || form_param(f, "bias"))
     return ")";
@@ -34,7 +34,7 @@ void form_bn(struct torch_form *f) {
   call_module(f, FIRST);
 }
 
-/* Without weights there is no module. */
+/* A norm without weights is a function. */
 void form_instnorm(struct torch_form *f) {
   bool affine = form_param(f, "weight");
   int64_t axes = axes_of_norm(f);
@@ -51,7 +51,7 @@ void form_instnorm(struct torch_form *f) {
        form_decimal(f, form_real(f, "eps")));
 }
 
-/* Groups of a flattened map's channels lie apart in a file's vector. */
+/* In a file's vector, the groups of a flattened map are not contiguous. */
 void form_gn(struct torch_form *f) {
   struct torch_seen seen = form_by_value(f, FIRST);
   struct slice eps = form_decimal(f, form_real(f, "eps"));
@@ -104,7 +104,7 @@ void form_lrn(struct torch_form *f) {
        form_int(f, "size"));
 }
 
-/* The last axis in PyTorch, as the input lies. */
+/* The last axis in PyTorch, in the order of the input. */
 static int64_t last_dim(const struct torch_form *f, struct torch_seen seen) {
   const struct shape *in = f->layer->in[0];
   return form_dim(in, in->rank - 1, seen.order);
@@ -187,7 +187,7 @@ void form_softmax(struct torch_form *f) {
        form_in(f, 0, f->in[0]), (int64_t)form_dim(in, at, f->in[0].order));
 }
 
-/* Halves of a flattened map would lie apart. */
+/* Halves of a flattened map would not be contiguous. */
 void form_glu(struct torch_form *f) {
   struct torch_seen seen = f->layer->in[0]->rank > 1 ? f->in[0] : LAST;
   f->out = seen;
@@ -197,10 +197,10 @@ void form_glu(struct torch_form *f) {
 
 void form_identity(struct torch_form *f) {
   CALL(f, "%c", form_in(f, 0, f->in[0]));
-  f->out.views = f->in[0].views; /* it is the very tensor */
+  f->out.views = f->in[0].views; /* it is the same tensor */
 }
 
-/* One of no share is none. */
+/* A rate of 0 is the identity. */
 void form_dropout(struct torch_form *f) {
   double p = form_real(f, "p");
   if (p == 0) {
@@ -209,7 +209,7 @@ void form_dropout(struct torch_form *f) {
   }
   CALL(f, "F.dropout(%c, %v, self.training)", form_in(f, 0, f->in[0]),
        "dropout", form_decimal(f, p));
-  f->out.views = true; /* it is at prediction */
+  f->out.views = true; /* in inference */
 }
 
 void form_droppath(struct torch_form *f) {
@@ -226,7 +226,7 @@ void form_droppath(struct torch_form *f) {
 
 /* Learned */
 
-/* A vector of channels beside a map whose channels are first. */
+/* A vector of channels for a map with channels first. */
 static void put_vector(struct torch_form *f, size_t number,
                        struct torch_seen seen) {
   int after = f->layer->in[0]->rank - 1;
@@ -239,7 +239,7 @@ static void put_vector(struct torch_form *f, size_t number,
   CALL(f, "]");
 }
 
-enum { WEIGHT, BIAS }; /* as layers say them */
+enum { WEIGHT, BIAS }; /* in the order of the layer */
 
 static void make_vectors(struct torch_form *f) {
   static const char *const hints[] = {"channels"};

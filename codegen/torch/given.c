@@ -1,7 +1,7 @@
 /*
- * Names that are given: modules are called as a file of weights has them.
- * What has one prefix there is a module here, if it is one in the net, too;
- * the rest lies in an nn.ModuleDict.
+ * Given names: modules are named as in a file of weights. A common prefix there
+ * is a module here if it is one in the net; other names are in an
+ * nn.ModuleDict.
  */
 #include "codegen/torch/python.h"
 
@@ -10,7 +10,7 @@ static struct slice step_of(struct slice path) {
   return dot ? (struct slice){path.at, (size_t)(dot - path.at)} : path;
 }
 
-/* What follows the first `length` bytes, and the dot there. */
+/* The path after the first `length` bytes and their dot. */
 static struct slice after(struct slice path, size_t length) {
   length += length > 0 && length < path.length;
   return slice_from(path, length);
@@ -28,7 +28,7 @@ static bool is_inside(struct slice path, struct slice of) {
           memcmp(path.at, of.at, of.length) == 0);
 }
 
-/* The steps that both have in front. */
+/* The common leading steps. */
 static struct slice shared(struct slice a, struct slice b) {
   while (a.length && !slice_equal(a, b) && !is_inside(b, a))
     a = parent_of(a);
@@ -42,12 +42,13 @@ static bool is_number(struct slice step) {
   return step.length > 0;
 }
 
-/* What stands after `self.`: no number, nor what Python or nn.Module has. */
+/* True if `self.` may be followed by it: not a number, and not a name of Python
+ * or nn.Module. */
 static bool is_attribute(const struct python *p, struct slice step) {
   return slice_equal(step, python_attribute(p->arena, step));
 }
 
-/* All that has the prefix is in the unit, under a name in its class. */
+/* True if all names with the prefix are in the unit and can be attributes. */
 static bool is_unit(const struct python *p, int64_t first, int64_t end,
                     struct slice prefix) {
   for (int64_t i = 0; i < (int64_t)p->model->nodes.count; i++) {
@@ -75,7 +76,7 @@ bool python_given_unit(const struct python *p, int64_t first, int64_t end,
   return false;
 }
 
-/* features["0"] of features.0; a parameter is an attribute: encoder.places */
+/* features["0"] of features.0; a parameter is an attribute: encoder.places. */
 static struct slice expression_of(struct arena *arena, struct slice path,
                                   bool alone) {
   struct text text = text_new(arena);
@@ -117,7 +118,7 @@ bool python_given_in(struct slice base, struct slice container) {
          memcmp(base.at, container.at, container.length) == 0;
 }
 
-/* Whether something before a module of a unit lies in the same container. */
+/* True if a module before this one in the unit is in the same container. */
 static bool is_there(const struct python_unit *unit, size_t item, size_t own,
                      struct slice container) {
   for (size_t i = 0; i <= item; i++)
@@ -139,7 +140,7 @@ void python_put_containers(const struct python *p, int64_t index, size_t item,
   }
 }
 
-/* A key of nn.ModuleDict, which it does not have itself. */
+/* True if it may be a key of nn.ModuleDict, which has attributes of its own. */
 static bool is_key(struct slice step) {
   static const char *const names[] = {"keys", "values", "items",
                                       "pop",  "update", "clear"};
@@ -152,7 +153,7 @@ static bool is_key(struct slice step) {
   return step.length > 0;
 }
 
-/* Whether Python may call it so, inside of others or as an attribute. */
+/* True if Python can use the name, in containers or as an attribute. */
 static bool is_name(const struct python *p, const struct module_name *name) {
   struct slice path = name->path;
   struct slice step = step_of(path);

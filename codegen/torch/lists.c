@@ -1,6 +1,6 @@
 /*
- * The code of a turn: what makes its modules, one by one or as lists, and the
- * lines of forward, in a loop over these.
+ * The code of a turn: lines that make its modules, one by one or as lists, and
+ * lines of forward, in a loop over the lists.
  */
 #include <inttypes.h>
 
@@ -24,7 +24,7 @@ static struct slice list_of(const struct python *p, int64_t node) {
   return slice_less(path, 1);
 }
 
-/* Whether lines of the turn have a name already. */
+/* True if lines of the turn already use a name. */
 static bool is_said(const struct torch_listing *l,
                     const struct python_turn *turn, struct slice name) {
   for (size_t k = 0; k < turn->period; k++) {
@@ -36,7 +36,7 @@ static bool is_said(const struct torch_listing *l,
   return false;
 }
 
-/* What one of a list is called in the loop over it: conv of self.convs. */
+/* The loop variable of a list: conv of self.convs. */
 static struct slice loop_variable(struct torch_listing *l,
                                   const struct python_turn *turn,
                                   int64_t node) {
@@ -66,7 +66,7 @@ static bool number_of(struct slice value, int64_t *number) {
   return value.length > 0;
 }
 
-/* 64, 96, 128: whether one number follows another by as much as before. */
+/* 64, 96, 128: true if the numbers grow by a constant. */
 static bool goes_on(const struct torch_code *a, const struct torch_code *b,
                     const struct torch_code *c) {
   bool grows = false;
@@ -88,7 +88,7 @@ static bool goes_on(const struct torch_code *a, const struct torch_code *b,
   return grows;
 }
 
-/* The code of one module, whose numbers grow as they do up to `next`. */
+/* The code of a module whose numbers grow by their distance to `next`. */
 static void put_growing(struct torch_code *out, const struct torch_code *code,
                         const struct torch_code *next) {
   size_t at = 0;
@@ -125,11 +125,12 @@ static const struct torch_code *element(const struct torch_list *list,
   return &item->own.at[list->own].make;
 }
 
-/* How many from `t` on are equal, or grow alike. */
+/* The number of elements from `t` on that are equal or grow by a constant. */
 static size_t run_length(const struct torch_list *list, size_t t, bool *grows) {
   size_t count = 1;
   *grows = false;
-  if (list->turn->times == 2) /* equal or not: calls of a def may have both */
+  if (list->turn->times == 2) /* no runs of two: one def may have equal and
+                               * unequal calls */
     return 1;
   while (t + count < list->turn->times &&
          code_equal(element(list, t), element(list, t + count)))
@@ -150,7 +151,7 @@ static bool is_long(const struct torch_code *code) {
   return code->text.length + NAME * code->holes.count > LONG;
 }
 
-/* A module, and how often: on a line of its own if both are long. */
+/* Writes a module and its count, on separate lines if both are long. */
 static void put_run(struct torch_code *out, const struct torch_list *list,
                     size_t t, size_t count, bool grows, const char *indent) {
   bool breaks = is_long(element(list, t));
@@ -231,7 +232,7 @@ static void put_for(struct torch_listing *l, struct torch_code *out,
     code_format(out, "_ in range(%i):\n", "times", (int64_t)turn->times);
 }
 
-/* Code whose modules have their names. */
+/* Writes code with the names of its modules. */
 static void put_run_of(struct torch_listing *l, struct torch_code *out,
                        const struct python_turn *turn,
                        const struct python_item *item) {

@@ -1,6 +1,6 @@
 /*
- * Pieces that follow each other alike, each with modules of its own: they will
- * have lists of modules and a loop over them.
+ * Loops: consecutive pieces that are alike, each with modules of its own,
+ * become lists of modules and a loop.
  */
 #include "codegen/torch/python.h"
 #include "base/hash.h"
@@ -25,8 +25,8 @@ int64_t python_own_index(const struct python_item *item, int64_t node) {
   return -1;
 }
 
-/* Modules of which one is at the head of a list, and the other at that place
- * of the same, or has the same kind of name. */
+/* True if one module is the first in a list and the other at that place in it,
+ * or if their names have one base. */
 static bool may_be_listed(const struct python_own *a,
                           const struct python_own *b, size_t place) {
   return a->given ? a->list.length && slice_equal(a->list, b->list) &&
@@ -34,7 +34,7 @@ static bool may_be_listed(const struct python_own *a,
                   : slice_equal(a->base, b->base);
 }
 
-/* Two items do the same with modules of their own. */
+/* True if two items do the same with modules of their own. */
 static bool are_alike(const struct looping *l, size_t a, size_t b,
                       size_t place) {
   const struct python_item *one = &l->items[a], *other = &l->items[b];
@@ -68,7 +68,7 @@ static size_t count_turns(const struct looping *l, size_t first,
   return times;
 }
 
-/* Whether lists with given names have all that lies there. */
+/* True if lists with given names contain all modules of these names. */
 static bool are_whole(const struct looping *l, size_t first, size_t period,
                       size_t times) {
   for (size_t i = first; i < first + period; i++)
@@ -92,9 +92,9 @@ static size_t lines_of(const struct python_item *item) {
 }
 
 /*
- * The turn from `first` on that saves the most lines; one of no saving. A
- * multiple of a period that goes on beyond its second turn saves no more. Two
- * single layers are no list yet, two modules with insides are.
+ * The turn from `first` on that saves most lines, or a single item. A multiple
+ * of a period that continues after its second turn saves no more. Two single
+ * layers are not a list; two modules with layers inside are.
  */
 static struct python_turn find_turn(const struct looping *l, size_t first) {
   enum { LONGEST = 64 };

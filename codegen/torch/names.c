@@ -1,4 +1,4 @@
-/* What modules are called: conv1, or conv of one, convs of a list. */
+/* Names of modules: conv1, or conv if there is one, convs for a list. */
 #include <inttypes.h>
 
 #include "codegen/torch/python.h"
@@ -6,8 +6,8 @@
 struct naming {
   struct python *p;
   const struct python_variants *v;
-  struct map stems; /* of names: how many have one */
-  struct map given; /* how many of these have a name */
+  struct map stems; /* number of modules by stem */
+  struct map given; /* number of names given by stem */
   struct map taken; /* names */
 };
 
@@ -19,7 +19,7 @@ static struct slice stem_of(struct naming *l, const struct python_turn *turn,
   return turn->times > 1 ? python_plural(l->p->arena, stem) : stem;
 }
 
-/* conv, or conv1 of several, convs of a list. */
+/* conv, or conv1 if there are several, convs for a list. */
 static struct slice next_name(struct naming *l, struct slice stem) {
   struct text name = text_new(l->p->arena);
   int64_t number = ++map_add(l->p->arena, &l->given, stem)->number;
@@ -67,7 +67,7 @@ void python_name_plainly(struct python *p, int64_t unit) {
   }
 }
 
-/* A module of a slot, in all units that have it. */
+/* Names a module of a slot in all units that have it. */
 static void name_own(struct naming *n, size_t slot, size_t item, size_t own,
                      struct slice name) {
   for (size_t u = 0; u < n->v->count; u++) {

@@ -1,6 +1,6 @@
 /*
- * Paths of modules: what a class calls those inside of it, and their names in
- * the state_dict() of the net.
+ * Paths of modules: their names in the class around them, and in the
+ * state_dict() of the net.
  */
 #include "codegen/torch/python.h"
 
@@ -38,7 +38,7 @@ static int64_t unit_around(const struct python *p, int64_t node) {
   return node < 0 ? p->units.at[unit_as_node(node)].parent : p->made[node].unit;
 }
 
-/* From a unit down to what is in it. */
+/* Writes the steps from a unit down to an inner node or unit. */
 static void put_steps(const struct python *p, struct text *out, int64_t unit,
                       int64_t node) {
   int64_t around = unit_around(p, node);

@@ -1,4 +1,4 @@
-/* py: the net as a module of PyTorch, which needs nothing else. */
+/* py: the net as a PyTorch module in a self-contained file. */
 #include "codegen/torch/python.h"
 
 #include <inttypes.h>
@@ -14,9 +14,9 @@ static const struct {
 #undef HELPER
 };
 
-enum { MOST_OF_A_LINE = 70 }; /* of a text, before `, ` and its end */
+enum { MOST_OF_A_LINE = 70 }; /* columns of a text, without the final `, ` */
 
-/* Finding all that is written */
+/* Finding the parts of the file */
 
 static const char *find_all(const struct compiled *c, struct python *p) {
   *p = (struct python){
@@ -65,10 +65,11 @@ struct python_writing {
   struct python *p;
   struct text *out;
   const struct class *class;
-  const struct python_unit *unit; /* the first one of the class */
+  const struct python_unit *unit; /* the first unit of the class */
 };
 
-/* A number, or the parameter that is one: `self._` it in forward. */
+/* A number, or the parameter for it, which is `self._` plus its name in
+ * forward. */
 static void put_value(struct python_writing *w, struct text *out,
                       const struct hole *hole, int64_t param, bool run) {
   bool usual = hole->usual && slice_is(hole->value, hole->usual);
@@ -128,7 +129,7 @@ static void put_init(struct python_writing *w) {
   put_body(w, &w->unit->make, false);
 }
 
-/* What a unit is given: inputs, then modules, or parameters by themselves. */
+/* The arguments of a unit: inputs, then modules or single parameters. */
 static bool is_tensor(const struct python_writing *w, size_t given) {
   size_t inputs = w->unit->inputs.count;
   int64_t node = given < inputs ? -1 : w->unit->modules.at[given - inputs];
@@ -136,7 +137,7 @@ static bool is_tensor(const struct python_writing *w, size_t given) {
          (node >= 0 && w->p->given && w->p->given[node].alone);
 }
 
-/* What an input or output of all units of the class is. */
+/* The type of an input or output in all units of the class. */
 static const char *type_of(const struct python_writing *w, bool output,
                            size_t at) {
   size_t lists = 0;
@@ -196,7 +197,7 @@ static void put_outputs(struct python_writing *w) {
   text_put(w->out, ").\"\"\"\n\n");
 }
 
-/* (N, 64, 56, 56): a value as it lies there */
+/* (N, 64, 56, 56): the shape of a value in its order */
 static void put_value_shape(struct python_writing *w, struct text *out,
                             int64_t value) {
   const struct shape *shape = w->p->model->nodes.at[value].out;
@@ -229,7 +230,7 @@ static void put_shapes(struct python_writing *w) {
   python_put_lines(w->out, text_slice(&line), 4);
 }
 
-/* stage1.block1; ln1 to linear2, of a turn */
+/* stage1.block1; for an iteration: ln1 to linear2 */
 static void put_unit_name(struct python_writing *w) {
   const struct model *model = w->p->model;
   struct text name = text_new(w->p->arena);
@@ -248,7 +249,7 @@ static void put_unit_name(struct python_writing *w) {
   python_put_plain(w->out, text_slice(&name));
 }
 
-/* What the class is in netc's report, and its shapes. */
+/* Writes the class's name in netc's report, and its shapes. */
 static void put_where(struct python_writing *w) {
   size_t more = w->class->units.count - 1;
   text_put(w->out, "    \"\"\"");
@@ -260,7 +261,7 @@ static void put_where(struct python_writing *w) {
   text_put(w->out, "    \"\"\"\n\n");
 }
 
-/* torch.jit.script leaves out what stands after `if` of a constant. */
+/* torch.jit.script omits code after an `if` on a false constant. */
 static void put_constants(struct python_writing *w) {
   struct text line = text_new(w->p->arena);
   for (size_t i = 0; i < w->class->param_count; i++)
@@ -364,7 +365,7 @@ void emit_python(const struct compiled *c, struct text *out) {
   struct python p;
   struct text rest = text_new(c->arena);
   struct python_writing w = {.p = &p, .out = &rest};
-  if (find_all(c, &p)) /* which python_refuses has said before */
+  if (find_all(c, &p)) /* python_refuses has already reported it */
     return;
   find_classes(&p);
   for (size_t i = 0; i < HELPER_COUNT; i++)

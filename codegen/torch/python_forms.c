@@ -2,7 +2,7 @@
 #include "memory/step/trace.h"
 #include "codegen/torch/python.h"
 
-/* The node that first has a parameter. */
+/* Finds the first node with each parameter. */
 static void find_owners(struct python *p) {
   p->owner = arena_alloc(p->arena, p->model->params.count + 1, sizeof(int64_t));
   for (size_t i = 0; i < p->model->nodes.count; i++) {
@@ -12,7 +12,7 @@ static void find_owners(struct python *p) {
   }
 }
 
-/* Whether a layer of one operation may write over its input in training. */
+/* True if a layer with one operation may overwrite its input in training. */
 static bool is_in_place(const struct trace *trace, size_t node) {
   size_t begin = node ? trace->op_end[node - 1] : 0;
   return trace->op_end[node] == begin + 1 &&
@@ -50,7 +50,7 @@ static void refuse(struct python *p, size_t index, const char *what,
   p->refuses = text.at;
 }
 
-/* An argument that is given, and that the form does not know. */
+/* An argument that the source gives but the form does not know, or NULL. */
 static const char *unknown_arg(const struct node *node,
                                const struct form_kind *kind) {
   const struct arg_spec *specs = node->kind->specs;
@@ -80,14 +80,14 @@ static bool has_own_params(const struct python *p, const struct node *node) {
   return false;
 }
 
-/* What the form says of a value that it only passes on. */
+/* True if the form only passes on its input. */
 static bool passes_on(const struct torch_form *f) {
   return f->call.holes.count == 1 && f->call.text.length == 1 &&
          f->call.holes.at[0].kind == HOLE_INPUT &&
          f->call.holes.at[0].input == 0;
 }
 
-/* Without an input the form says it. */
+/* True if a value depends on weights alone; without inputs the form says so. */
 static bool is_one(const struct torch_form *f, int inputs) {
   bool one = inputs > 0 || f->out.one;
   for (int i = 0; i < inputs; i++)
@@ -129,7 +129,7 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
     refuse(p, index, f->refuses, NULL);
 }
 
-/* Maps have their channels first, sequences last. */
+/* Maps have channels first, sequences last. */
 static void see_input(struct python *p, size_t index) {
   const struct shape *shape = p->model->nodes.at[index].out;
   bool map = shape->dtype == DTYPE_FLOAT && shape->rank > 2;
@@ -174,7 +174,7 @@ void python_find_forms(struct python *p) {
   struct torch_seen *in =
       arena_alloc(p->arena, (size_t)p->model->most_inputs + 1, sizeof *in);
   const bool *in_place;
-  if (count > LIMIT_CODE_LAYERS) { /* of --names=py: -o is refused before */
+  if (count > LIMIT_CODE_LAYERS) { /* for --names=py: -o is refused earlier */
     p->refuses = "a net of over 20,000 layers is not written as code";
     return;
   }

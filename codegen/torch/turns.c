@@ -1,6 +1,6 @@
 /*
- * Parts of a net that become modules: groups with parameters, and iterations of
- * loops that are more than one layer or one call.
+ * Turns: parts of a net that become modules, which are groups with parameters,
+ * and iterations with more than one layer or call.
  */
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 /* A group or an iteration that may become a module. */
 struct turns_part {
   int64_t first, end; /* nodes */
-  int64_t group;      /* the group itself, or the one around the iteration */
+  int64_t group;      /* the group, or the one around the iteration */
   const struct frame *turn;
   int64_t modules;
   bool unit;

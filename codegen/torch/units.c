@@ -1,4 +1,4 @@
-/* Units: what has a module, what it reads and what it gives. */
+/* Units: parts with a module, their inputs and outputs. */
 #include "codegen/torch/python.h"
 
 bool python_unit_holds(const struct python *p, int64_t unit, int64_t node) {
@@ -13,7 +13,7 @@ bool python_unit_holds(const struct python *p, int64_t unit, int64_t node) {
   return unit == 0 || (!input && node >= s->first && node < s->end);
 }
 
-/* The node that reads a value last, which is after all that make it. */
+/* Finds the last reader of each value, which follows all its makers. */
 static void find_last(struct python *p) {
   const struct model *model = p->model;
   p->last = arena_alloc(p->arena, model->nodes.count + 1, sizeof *p->last);
@@ -25,7 +25,7 @@ static void find_last(struct python *p) {
     p->last[p->made[model->outputs.at[i].node].real] = INT64_MAX;
 }
 
-/* The unit right inside of `outer` around `inner`. */
+/* The unit directly inside `outer` that contains `inner`. */
 static int64_t step_down(const struct python *p, int64_t outer, int64_t inner) {
   while (p->units.at[inner].parent != outer)
     inner = p->units.at[inner].parent;
@@ -66,7 +66,7 @@ struct slice python_origin(struct python *p, int64_t index) {
   return text_slice(&key);
 }
 
-/* Units of one origin are written at once, after all that is in them. */
+/* Units of one origin get one height, above all inner units. */
 static bool raise_heights(struct python *p, int *const *highest) {
   bool raised = false;
   for (size_t i = p->units.count; i-- > 0;) {
@@ -96,12 +96,12 @@ static void find_heights(struct python *p) {
     }
     highest[i] = highest[entry->number - 1];
   }
-  enum { MOST_PASSES = 250 }; /* of defs of one name, one may be in the other */
+  enum { MOST_PASSES = 250 }; /* a def may contain one with the same name */
   for (int i = 0; i < MOST_PASSES && raise_heights(p, highest); i++) {
   }
 }
 
-/* What a unit has been told already: pairs of it and a node. */
+/* Pairs of unit and node that are already noted. */
 struct python_known {
   struct map inputs, outputs, modules;
 };
@@ -115,7 +115,8 @@ static bool is_new(struct python *p, struct map *map, int64_t unit,
   return entry->number++ == 0;
 }
 
-/* A value goes out of the units around its node and into the reader's. */
+/* Adds a value to outputs of the units around its node and inputs of its
+ * reader's. */
 static void add_read(struct python *p, struct python_known *known,
                      int64_t value, int64_t reader_unit) {
   int64_t s;
@@ -143,7 +144,7 @@ static void add_module(struct python *p, struct python_known *known,
       *VEC_PUSH(p->arena, &p->units.at[unit].modules) = module;
 }
 
-/* What is called once more has its layers already. */
+/* A unit that is called again already has its modules. */
 static void add_modules(struct python *p, struct python_known *known,
                         int64_t node) {
   const struct made *made = &p->made[node];
@@ -160,7 +161,7 @@ static void add_modules(struct python *p, struct python_known *known,
       add_module(p, known, made->call.holes.at[i].node, made->unit);
 }
 
-/* Lists that grow, which one layer puts together: concat_trace(). */
+/* Finds growing lists that one layer joins: concat_trace(). */
 static void find_lists(struct python *p) {
   const struct model *model = p->model;
   for (size_t i = 0; i < model->nodes.count; i++) {

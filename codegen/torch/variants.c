@@ -1,7 +1,7 @@
 /*
- * Units of one def, or of one loop, that differ in some of their layers: what
- * they have in common is found, so that they are one class, in which the rest
- * stands after `if`.
+ * Variants: units of one def or loop that differ in some layers. Finds what
+ * they have in common, so that they are one class where the rest follows an
+ * `if`.
  */
 #include "codegen/torch/python.h"
 
@@ -22,7 +22,7 @@ size_t python_first_with(const struct python *p,
   return unit;
 }
 
-/* What a turn makes; what it does, if it makes nothing. */
+/* The lines that make a turn's modules, or its forward lines if it has none. */
 static struct slice sign(struct python *p, int64_t unit,
                          const struct python_turn *turn) {
   struct torch_code code = code_new(p->arena);
@@ -35,7 +35,7 @@ static struct slice sign(struct python *p, int64_t unit,
   return text_slice(&code.text);
 }
 
-/* The turns of a unit as one of the ways that a def is carried out. */
+/* The turns of units that have the same signs. */
 struct variant {
   struct slice *signs;
   size_t count;
@@ -58,7 +58,7 @@ static bool same_signs(const struct variant *a, const struct variant *b) {
   return same;
 }
 
-/* False: there are too many. */
+/* False if there are too many. */
 static bool add_variant(struct aligning *a, int64_t unit, size_t index) {
   const struct python_unit *s = &a->p->units.at[unit];
   struct variant now = {.count = s->turns.count};
@@ -104,7 +104,7 @@ static void find_common(struct aligning *a, struct variant *v) {
 #undef BEST
 }
 
-/* A new slot, before which those of other variants move up. */
+/* Inserts a slot; later slots of other variants move up. */
 static bool insert_slot(struct aligning *a, size_t at, struct slice sign) {
   if (a->slot_count == MOST_SLOTS)
     return false;
@@ -131,7 +131,7 @@ static bool merge_variant(struct aligning *a, struct variant *v) {
   return true;
 }
 
-/* Those that have little in common are better apart. */
+/* True if the variants have enough in common for one class. */
 static bool is_worth_it(const struct aligning *a) {
   size_t longest = 0, shared = 0;
   for (size_t v = 0; v < a->count; v++)

@@ -1,13 +1,13 @@
-/* Names as Python has them. */
+/* Words: valid names and lines in Python. */
 #include "codegen/torch/python.h"
 
-/* Python's own, its constants among them, and what files here say. */
+/* Python's keywords and constants. */
 static const char keywords[] =
     "False None True and as assert async await break class continue def del "
     "elif else except finally for from global if import in is lambda nonlocal "
     "not or pass raise return try while with yield match case type";
 
-/* What torch.nn.Module has, of PyTorch 1.13 to 2.9. */
+/* Attributes of torch.nn.Module, in PyTorch 1.13 to 2.9. */
 static const char attributes[] =
     "T_destination add_module apply bfloat16 buffers call_super_init children "
     "compile cpu cuda double dump_patches eval extra_repr float forward "
@@ -22,7 +22,7 @@ static const char attributes[] =
     "set_submodule share_memory state_dict to to_empty train training type "
     "xpu zero_grad";
 
-/* What the lines of a file say. */
+/* Names that the lines of an output file use. */
 static const char variables[] =
     "self torch nn F math len range list super checkpoint x y z u v w i "
     "print sum isinstance tuple Tensor zip";
@@ -37,7 +37,7 @@ static bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Letters, digits and underscores, and no word of Python. */
+/* True for letters, digits and underscores, if it is no keyword. */
 static bool is_identifier(struct slice name) {
   bool valid = name.length > 0 && is_letter(name.at[0]);
   for (size_t i = 0; valid && i < name.length; i++)
@@ -45,7 +45,8 @@ static bool is_identifier(struct slice name) {
   return valid && !word_index(keywords, name);
 }
 
-/* `_` stands for what Python would not read, or what nn.Module has. */
+/* Replaces invalid characters by `_`, and appends `_` to a name of
+ * nn.Module. */
 struct slice python_attribute(struct arena *arena, struct slice name) {
   struct text text = text_new(arena);
   if (!name.length || !is_letter(name.at[0]) || name.at[0] == '_')
@@ -107,11 +108,14 @@ void python_put_plain(struct text *out, struct slice name) {
 
 /* Lines */
 
-enum { COLUMNS = 79, FAR = 60 }; /* lines go on behind FAR if they must */
+enum { COLUMNS = 79, FAR = 60 }; /* lines that must go on may start after FAR */
 
-enum { NESTING = 200 }; /* brackets of a line; deeper ones are not known */
+enum {
+  NESTING = 200
+}; /* maximum open brackets in a line; deeper ones are
+    * ignored */
 
-/* Where the open brackets of a line are, from its beginning on. */
+/* Columns of the open brackets in a line. */
 struct brackets {
   size_t at[NESTING];
   size_t depth;
@@ -128,9 +132,9 @@ static void see(struct brackets *open, char c, size_t column) {
 }
 
 /*
- * Where a line that begins at `column` can be broken before column 79: behind
- * the last comma in as few brackets as there is one, else after a bracket;
- * 0: nowhere. Leaves the brackets that are open there.
+ * The place to break a line that begins at `column` before column 79: after the
+ * last comma at the lowest bracket depth, else after a bracket; 0: none. Leaves
+ * the brackets that are open there.
  */
 static size_t break_place(struct slice line, size_t column,
                           struct brackets *open) {
@@ -158,7 +162,7 @@ static size_t break_place(struct slice line, size_t column,
   return place;
 }
 
-/* After the last ` + ` or its like before column 79; 0: nowhere. */
+/* The place after the last ` + ` or similar before column 79; 0: none. */
 static size_t operator_place(struct slice line, size_t column) {
   size_t place = 0;
   for (size_t i = 0; i + 2 < line.length && column + i < COLUMNS - 1; i++)
@@ -168,7 +172,7 @@ static size_t operator_place(struct slice line, size_t column) {
   return place;
 }
 
-/* `x = a + b + ...` without brackets of its own gets a pair. */
+/* Adds parentheses to a long `x = a + b + ...` that has none. */
 static bool put_sum(struct text *out, struct slice line, size_t column) {
   const char *equals = memchr(line.at, '=', line.length);
   size_t head = equals ? (size_t)(equals - line.at) + 2 : 0;
@@ -191,7 +195,7 @@ static bool put_sum(struct text *out, struct slice line, size_t column) {
   return true;
 }
 
-/* What follows a break stands after the bracket that is open there. */
+/* A continued line is indented to the bracket that is open at the break. */
 static void put_line(struct text *out, struct slice line, size_t column) {
   struct brackets open = {.depth = 0};
   size_t first = 0;

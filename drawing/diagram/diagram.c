@@ -115,8 +115,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
       at = &part->next;
       continue;
     }
-    l->made[0] = l->made[1] = false; /* other layouts must open frames
-                                      * themselves */
+    l->made[0] = l->made[1] = false; /* looser layouts make their parts anew */
     l->opened = part->opened = true;
     if (cut_frame(l->d, part)) {
       part_measure(l->d, net);
@@ -348,8 +347,8 @@ static bool try_or_note(struct diagram_paper *l, struct attempt a,
   return false;
 }
 
-/* Tries a U, then columns, at each tightness. If there are too many boxes, only
- * the tightest. */
+/* Tries a U, then columns, at each tightness. If the first columns are far too
+ * small, goes on only if the tightest are not. */
 static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
                        struct largest *largest) {
   int first = l->d->items.count > MOST_BOXES ? 2 * PAGE_LEVELS - 1 : 0;

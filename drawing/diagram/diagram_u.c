@@ -113,8 +113,8 @@ static void put_first(struct u *u) {
   diagram_number_parts(l);
 }
 
-/* Sets the factor by which a part enlarges the map, below 0 if it shrinks it.
- * False: it does neither. */
+/* Sets by how much a part enlarges the map, negative if it shrinks it. False if
+ * the part has no single map as input and output. */
 static bool growth_of(const struct diagram_paper *l, size_t index,
                       int64_t *growth) {
   const struct diagram *d = l->d;
