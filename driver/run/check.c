@@ -1,16 +1,16 @@
 /*
- * netc run --check: the net by the kernels that are fast, and by the plain
- * ones. Outputs are compared value by value; where they differ, what each
- * operation made tells which was the first.
+ * netc run --check: runs the net with fast and with plain kernels and compares
+ * the outputs value by value. If they differ, it names the first operation
+ * whose result differs.
  */
 #include <math.h>
 
 #include "driver/run/run.h"
 
-/* What a fast kernel may differ by, of the root of the mean square. */
+/* Maximum difference of a fast kernel, relative to the root mean square. */
 #define TOLERANCE 1e-4
 
-/* A few numbers of what each operation made, by either kind of kernel. */
+/* Sums over the result of each operation, with either kind of kernel. */
 struct marks {
   double *sum, *square; /* by operation */
 };
@@ -36,7 +36,7 @@ static int note_made(void *user, const struct netrt *net, uint32_t op,
   return 0;
 }
 
-/* Operations by themselves, so that each leaves what it made. */
+/* Runs operations one by one, so that each result can be read. */
 static int run_marked(struct running *r, struct marks *marks) {
   uint32_t count = r->model.op_count;
   marks->sum = arena_alloc(&r->arena, count + 1U, sizeof *marks->sum);
@@ -51,7 +51,7 @@ static int run_marked(struct running *r, struct marks *marks) {
   return status;
 }
 
-/* Sums of so many values differ less than single ones. */
+/* Sums over many values differ less than single values. */
 static bool far(double a, double b, double scale) {
   return !(fabs(a - b) <= TOLERANCE * scale + 1e-30);
 }

@@ -1,7 +1,6 @@
 /*
- * netc run: what goes in and comes out. Files have the shape that the net
- * has, with the batch in front or, if it is 1, without; --layout=chw has the
- * channels first.
+ * netc run: inputs and outputs. Files have the shape of the net, with the batch
+ * first or, if it is 1, without it; --layout=chw has channels first.
  */
 #include "driver/run/run.h"
 #include "import/tensors/safetensors.h"
@@ -19,12 +18,12 @@ static int64_t port_dim(const struct netrt_model *model,
   return model->numbers[operand->shape + (uint32_t)axis];
 }
 
-/* Not indices. */
+/* True if an operand has values, not indices. */
 static bool is_of_values(const struct netrt_operand *operand) {
   return operand->type == NETRT_F32 || operand->type == NETRT_I8;
 }
 
-/* The axis of the net that stands at `place` of a file; the batch is 0. */
+/* The axis of the net at `place` in a file; the batch is 0. */
 static int axis_at(const struct running *r, const struct netrt_operand *operand,
                    int place) {
   int last = operand->rank - 1;
@@ -44,9 +43,9 @@ static struct sizes_text sizes_from(const struct running *r,
   return sizes_text(operand->rank - first, dims);
 }
 
-/* Names of ends */
+/* Names of inputs and outputs */
 
-/* Whether `argument` is NAME=PATH; *path is then what is after. */
+/* True if `argument` is NAME=PATH; sets *path. */
 static bool names(const char *argument, const char *name, const char **path) {
   size_t length = strlen(name);
   if (strncmp(argument, name, length) != 0 || argument[length] != '=')
@@ -66,7 +65,7 @@ static int unknown_end(const char *option, const char *argument,
                   option, argument, option, count ? all : "none");
 }
 
-/* Which of the ports an argument means; `path` is its file. */
+/* Finds the port of an argument and the path of its file. */
 static int find_end(const char *option, const char *argument,
                     const struct netrt_port *ports, uint32_t count,
                     uint32_t *which, const char **path) {
@@ -92,8 +91,7 @@ struct sizes_text run_sample_sizes(const struct running *r, uint32_t which) {
 
 /* Inputs */
 
-/* Whether an array has the sizes of an input with channels at the other end
- * of its axes. */
+/* True if an array would fit an input in the other layout. */
 static bool fits_other_layout(const struct running *r, const struct npy *npy,
                               const struct netrt_operand *operand) {
   bool first = r->options.look.channels_first;
@@ -101,7 +99,8 @@ static bool fits_other_layout(const struct running *r, const struct npy *npy,
   if (axes < 2 || !is_of_values(operand) || skipped < 0 || skipped > 1)
     return false;
   for (int i = 0; i < axes; i++) {
-    int axis = first ? i : (i + axes - 1) % axes; /* of a sample, last: C */
+    int axis = first ? i : (i + axes - 1) % axes; /* of a sample; the last is
+                                                   * C */
     if (npy->dims[skipped + i] != port_dim(&r->model, operand, axis + 1))
       return false;
   }
@@ -135,7 +134,7 @@ static int say_shapes(const struct running *r, const char *path,
                      axes > 1 ? sample.text : "one value", several);
 }
 
-/* Where the values of the net's axes lie in a file; false: they do not. */
+/* Finds the strides of the net's axes in a file; false if shapes differ. */
 static bool lay(const struct running *r, const struct npy *npy,
                 const struct netrt_operand *operand, int64_t *sizes,
                 int64_t *strides) {
@@ -155,7 +154,8 @@ static bool lay(const struct running *r, const struct npy *npy,
   return true;
 }
 
-/* Of 8 bits: as they are; reals become such once the weights are there. */
+/* 8-bit integers are taken unchanged; reals are quantized once weights are
+ * loaded. */
 static int convert_small(struct running *r, const char *path,
                          const struct scattered *from, uint32_t which) {
   const struct netrt_port *port = &r->model.inputs[which];
@@ -226,7 +226,7 @@ static int read_input(struct running *r, uint32_t which, const char *path) {
   return status;
 }
 
-/* Entries of the table that a layer looks up; INT64_MAX: it has none. */
+/* Entries of the table that a layer looks up; INT64_MAX: none. */
 static int64_t entries_of(const struct running *r, const char *layer) {
   const struct netrt_model *model = &r->model;
   int64_t least = INT64_MAX;
@@ -242,7 +242,8 @@ static int64_t entries_of(const struct running *r, const char *layer) {
   return least;
 }
 
-/* Indices must be there in every table that is asked for them. */
+/* The minimum number of entries among the tables that read an input's
+ * indices. */
 static int64_t least_entries(const struct running *r, int64_t input) {
   struct netc_layer layer = {.size = sizeof layer};
   int64_t least = INT64_MAX;
@@ -255,7 +256,7 @@ static int64_t least_entries(const struct running *r, int64_t input) {
   return least == INT64_MAX ? 1 : least;
 }
 
-/* Reals from -1 to 1; the same on every machine. */
+/* Reals from -1 to 1, equal on every machine. */
 static void make_up(struct running *r, uint32_t which) {
   const struct netrt_operand *operand = &r->model.inputs[which].operand;
   struct netc_end end = {.size = sizeof end};
@@ -266,7 +267,7 @@ static void make_up(struct running *r, uint32_t which) {
   for (size_t i = 0; i < count; i++) {
     state =
         state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    uint32_t bits = (uint32_t)(state >> 40); /* 24 of them */
+    uint32_t bits = (uint32_t)(state >> 40); /* 24 bits */
     if (operand->type == NETRT_F32)
       ((float *)r->given[which])[i] =
           (float)((int32_t)bits - (1 << 23)) / 8388608.0F;
@@ -315,7 +316,7 @@ int run_read_inputs(struct running *r) {
   return EXIT_DONE;
 }
 
-/* To the nearest, ties to even, as what a layer gives. */
+/* Rounds to nearest, ties to even, as layers do. */
 void run_round_input(const struct running *r, uint32_t which,
                      const float *reals, int8_t *to) {
   const struct netrt_port *port = &r->model.inputs[which];
@@ -354,7 +355,7 @@ void run_put_inputs(struct running *r) {
 
 /* Outputs */
 
-/* Values of output i, one after the other, as they are. */
+/* The values of output i, contiguous, in their own type. */
 static void *copy_output(struct running *r, uint32_t i, size_t *count) {
   const struct netrt_operand *operand = &r->model.outputs[i].operand;
   *count = netrt_values(&r->model, operand);
@@ -400,7 +401,7 @@ static enum value_type type_of(const struct netrt_operand *operand) {
   return types[operand->type];
 }
 
-/* Lowest byte first. */
+/* Writes little-endian values. */
 static void write_numbers(FILE *file, const void *values, size_t each,
                           size_t count) {
   if (each == 1)
@@ -419,7 +420,7 @@ static void write_moved(FILE *file, const char *values, size_t each,
   size_t count = 1;
   for (int k = 0; k < as->axes; k++)
     count *= (size_t)as->size[k];
-  for (size_t i = 0; i < count; i++) { /* a walk over the file's order */
+  for (size_t i = 0; i < count; i++) { /* in the file's order */
     int64_t at = 0, rest = (int64_t)i;
     for (int k = as->axes; k-- > 0; rest /= as->size[k])
       at += rest % as->size[k] * as->stride[k];

@@ -1,14 +1,14 @@
 /*
- * netc run: a warning where an output has values that are NaN or infinite. The
- * net is run once more, and the first operation that makes such a value named.
+ * netc run: warns if outputs are NaN or infinite. Runs the net again to name
+ * the first operation that makes such a value.
  */
 #include <math.h>
 
 #include "driver/run/run.h"
 
-/* What is looked for, and the operation that made it first. */
+/* The kind of value to look for, and the first operation that makes it. */
 struct culprit {
-  bool nan; /* else infinity */
+  bool nan; /* otherwise infinity */
   uint32_t op;
 };
 
@@ -16,7 +16,7 @@ static bool is_wrong(float value, bool nan) {
   return nan ? isnan(value) != 0 : isinf(value) != 0;
 }
 
-/* Whether a value of an operand is. */
+/* True if an operand has such a value. */
 static bool has(const struct netrt *net, const struct netrt_operand *made,
                 bool nan) {
   struct run_made values = run_made_of(net, made);

@@ -1,4 +1,4 @@
-/* What an operation made, value by value. */
+/* Reads the result of an operation value by value. */
 #include "driver/run/run.h"
 
 struct run_made run_made_of(const struct netrt *net,
@@ -23,6 +23,6 @@ bool run_made_next(struct run_made *made, float *value) {
     made->place -= (int64_t)made->stride[axis] * made->at[axis];
     made->at[axis] = 0;
   }
-  made->more = false; /* that was the last one */
+  made->more = false; /* it was the last one */
   return true;
 }

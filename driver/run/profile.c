@@ -1,4 +1,4 @@
-/* netc run: how long each layer takes, and signs of life meanwhile. */
+/* netc run: times of layers, and progress on a terminal. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/run/run.h"
 
@@ -13,9 +13,9 @@ static double now(void) {
   return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
-/* Signs of life: by what has been done of all operations. */
+/* Progress, as the share of operations that are done. */
 
-#define QUIET_SECONDS 0.7 /* before the first sign, and between two */
+#define QUIET_SECONDS 0.7 /* before the first report, and between two */
 
 struct run_progress {
   double last;
@@ -75,7 +75,7 @@ static int note_time(void *user, const struct netrt *net, uint32_t op,
   return 0;
 }
 
-/* Names of layers are those of the library, in about the same order. */
+/* Finds FLOPs by name; names are the library's, in about the same order. */
 static void find_flops(struct running *r, struct run_profile *p) {
   struct netc *netc = r->options.netc;
   struct netc_layer layer = {.size = sizeof layer};
@@ -92,7 +92,8 @@ static void find_flops(struct running *r, struct run_profile *p) {
   }
 }
 
-/* Layers whose operations another one runs take no time of their own. */
+/* Adds FLOPs of layers whose operations another layer runs; these take no
+ * time. */
 static void give_flops(struct running *r, struct run_profile *p) {
   const struct netrt_model *m = &r->model;
   for (uint32_t i = 0; i < m->op_count; i++) {
@@ -152,7 +153,7 @@ static void put_profile(struct running *r, struct run_row *rows, double whole,
           r->threads > 1 ? "s" : "");
 }
 
-/* The run before has filled the caches. */
+/* The run before this one has filled the caches. */
 int run_profile(struct running *r) {
   struct run_profile p = {
       .rows =

@@ -1,8 +1,8 @@
 /*
- * netc weights --quantize: scales of int8 from samples. The net is run in
- * float32; the least and the largest value of what each layer gives, 0 among
- * them, become -128 and 127 (Jacob et al., 2018, "Quantization and Training of
- * Neural Networks for Efficient Integer-Arithmetic-Only Inference").
+ * netc weights --quantize: int8 scales from samples. The net is run in float32.
+ * The minimum and maximum of each layer's output, including 0, become -128 and
+ * 127 (Jacob et al., 2018, "Quantization and Training of Neural Networks for
+ * Efficient Integer-Arithmetic-Only Inference").
  */
 #include "driver/run/quantize.h"
 
@@ -13,7 +13,7 @@
 #include "base/guard.h"
 #include "driver/origin.h"
 
-enum { BINS = 4096 }; /* of absolute values, for --percentile */
+enum { BINS = 4096 }; /* bins of absolute values, for --percentile */
 
 static int64_t root_of(const struct quantizing *q, int64_t layer) {
   while (q->levels[layer].same != layer)
@@ -38,7 +38,7 @@ static int open_net(struct quantizing *q, struct running *r,
                              q->argv, ignore, NULL))
     return r->options.files.status;
   netc_set(netc, "dtype", dtype);
-  netc_set(netc, "fuse", "off"); /* each layer shows what it gives */
+  netc_set(netc, "fuse", "off"); /* so that the output of each layer exists */
   netc_set(netc, "patches", "off");
   netc_set(netc, "stream", "off");
   r->weights = q->from;
@@ -88,7 +88,7 @@ static int open_nets(struct quantizing *q) {
     status = match(q->real);
   if (status != EXIT_DONE)
     return status;
-  q->real->random = true; /* makes room for values of inputs */
+  q->real->random = true; /* allocates values of inputs */
   status = run_read_inputs(q->real);
   if (status == EXIT_DONE)
     status = run_fill_weights(q->real);
@@ -108,7 +108,8 @@ static struct quantize_level *level_of(struct quantizing *q, int64_t layer) {
   return level;
 }
 
-/* Kernels that keep scale and zero; windows of means are exact sums then. */
+/* Kernels that keep scale and zero point; then means over windows are exact
+ * sums. */
 static bool joins(const struct netc_q8 *q8) {
   return weight_q8_keeps_step(q8) || strcmp(q8->code, "q8avgpool") == 0;
 }
@@ -159,8 +160,8 @@ static bool has_op(const struct running *r, const char *layer) {
   return false;
 }
 
-/* A norm that is folded, and a limit that is part of int8's operation, are of
- * the operation before; in float32 the limit is one of its own. */
+/* A folded norm, and a limit that is part of an int8 operation, belong to the
+ * operation before. In float32 the limit is a separate operation. */
 static void find_gives(struct quantizing *q) {
   const struct running *r = q->real;
   q->gives = arena_alloc(q->arena, r->model.op_count + 1U, sizeof *q->gives);
@@ -186,7 +187,7 @@ static void find_gives(struct quantizing *q) {
   q->scratch = arena_alloc(q->arena, q->scratch_room + 1, sizeof *q->scratch);
 }
 
-/* What operations make */
+/* Results of operations */
 
 void quantize_gather(const struct netrt *net, const struct netrt_operand *made,
                      const struct quantize_level *level, float *to) {
@@ -271,7 +272,7 @@ static int run_all(struct quantizing *q, enum quantize_pass pass) {
   return status;
 }
 
-/* So many of the values are within. */
+/* Limits the range to the percentile. */
 static void cut(const struct quantizing *q, struct quantize_level *level) {
   double wanted = ceil((double)level->count * q->percentile / 100);
   int64_t seen = 0;
@@ -320,7 +321,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(x->name, y->name);
 }
 
-/* As the file of weights would have had them. */
+/* Stores steps as a file of weights has them. */
 static void put_steps(struct quantizing *q) {
   struct tensor_file *file = &q->small->file;
   file->steps.count = 0;

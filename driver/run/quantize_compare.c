@@ -1,4 +1,4 @@
-/* Int8 beside float32, for netc weights --quantize: errors, and their table. */
+/* netc weights --quantize: errors of int8 against float32, and their table. */
 #include "driver/run/quantize.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static void compare(struct quantize_level *level, const float *real,
   level->compared += (int64_t)count;
 }
 
-/* The last operation of a layer gives its output. */
+/* True for the last operation of a layer, which makes its output. */
 static bool gives_output(const struct quantizing *q, size_t op) {
   for (size_t i = op + 1; i < q->q8_count; i++)
     if (q->q8[i].out == q->q8[op].out)
@@ -50,7 +50,7 @@ static size_t output_values(const struct quantizing *q, uint32_t i) {
   return netrt_values(&q->real->model, &q->real->model.outputs[i].operand);
 }
 
-/* Whose largest value says something: a class. */
+/* True for a vector, whose maximum is a class. */
 static bool is_vector(const struct quantizing *q, uint32_t i) {
   const struct netrt_operand *real = &q->real->model.outputs[i].operand;
   const struct netrt_operand *small = &q->small->model.outputs[i].operand;

@@ -1,4 +1,4 @@
-/* Samples of netc weights --quantize: arrays whose first axis counts them. */
+/* netc weights --quantize: samples, arrays along the first axis. */
 #include "driver/run/quantize.h"
 
 #include <inttypes.h>

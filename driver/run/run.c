@@ -1,6 +1,6 @@
 /*
- * netc run: a prediction, by the runtime and the plan that a device has. The
- * weights are folded once, the arena is as large as the report says.
+ * netc run: inference by the runtime, with the plan that a device has. Weights
+ * are folded once; the arena has the size in the report.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include "driver/run/run.h"
@@ -31,8 +31,8 @@ void run_close(struct running *r) {
   free(r);
 }
 
-/* Blocks of several MiB in large pages, if the system has them: a product
- * reads weights across, so that each row of them is in a page of its own. */
+/* Puts blocks of several MiB in large pages if possible: a product reads
+ * weights across rows, and each row is in a different page. */
 static void *allocate(size_t bytes) {
   enum { LARGE_PAGE = 2 << 20 };
   bool large = bytes >= 2 * LARGE_PAGE;
@@ -49,7 +49,7 @@ static void *allocate(size_t bytes) {
 
 /* Weights */
 
-/* Those of a file of another framework, as `netc import` writes them. */
+/* Opens weights of another framework as `netc import` writes them. */
 static int open_imported(struct running *r) {
   if (tensors_open_file(&r->file, fileno(r->options.opening.values), &r->arena))
     return EXIT_DONE;
@@ -150,9 +150,10 @@ static int run_net(struct running *r) {
   return run_explain(r, run_once(r));
 }
 
-/* All of it */
+/* Commands */
 
-/* A .weights or a .caffemodel has no names of netc's: `netc import --from`. */
+/* True for .weights or .caffemodel, which lack netc's names: `netc import
+ * --from`. */
 static bool is_from(const char *path) {
   struct slice name = slice_of(path);
   for (int i = 0; i < KIND_COUNT; i++) {
@@ -233,8 +234,8 @@ int command_run(int argc, char **argv) {
   if (!netc || !r)
     complain(EXIT_IO, "out of memory");
   if (netc && r) {
-    netc_set(netc, "stream", "off"); /* whatever the source says: whole windows,
-                                      * which have the same outputs */
+    netc_set(netc, "stream", "off"); /* overrides the source: whole windows have
+                                      * the same outputs */
     if (!net_options_read_more(&r->options, COMMAND_RUN, netc, argc, argv, take,
                                r))
       r->status = r->options.files.status;

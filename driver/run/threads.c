@@ -1,6 +1,6 @@
 /*
- * Threads: they wait until there is a loop, take its turns one by one, and
- * the caller, who takes turns as well, returns when all have ended.
+ * Threads: a pool that waits for a loop and takes its iterations one by one.
+ * The caller takes iterations as well and returns when all have ended.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/run/threads.h"
@@ -13,13 +13,13 @@ struct threads {
   pthread_cond_t begin, end;
   void (*task)(void *, size_t);
   void *data;
-  size_t next, count, running; /* turns; those that are being taken */
+  size_t next, count, running; /* iterations; those being run */
   bool over;
-  int thread_count; /* besides the caller's */
+  int thread_count; /* without the caller */
   pthread_t thread[];
 };
 
-/* Takes turns while there are any; the lock is held before and after. */
+/* Runs iterations while there are any; the lock is held before and after. */
 static void take_turns(struct threads *t) {
   while (t->next < t->count) {
     size_t turn = t->next++;

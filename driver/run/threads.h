@@ -1,4 +1,4 @@
-/* Threads: a parallel for-loop, as the runtime wants one. */
+/* Threads: a parallel for-loop for the runtime. */
 #ifndef NETC_DRIVER_RUN_THREADS_H
 #define NETC_DRIVER_RUN_THREADS_H
 
@@ -9,7 +9,7 @@ enum { MOST_THREADS = 1024 };
 
 struct threads;
 
-/* `count` threads, the caller's included; NULL: they cannot be had. */
+/* Opens `count` threads, including the caller's; NULL if not possible. */
 struct threads *threads_open(int count);
 void threads_close(struct threads *threads);
 

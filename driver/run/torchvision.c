@@ -1,4 +1,4 @@
-/* What torchvision calls the tensors of nets of the zoo: its modules' names. */
+/* torchvision's names for the tensors of nets in the zoo. */
 #include <stdlib.h>
 
 #include "driver/run/weight_set.h"
@@ -15,14 +15,14 @@ static const struct torchvision_net nets[] = {
 
 enum { NETS = sizeof nets / sizeof *nets };
 
-/* Names, as shells expand them */
+/* Expansion of braces, as in shells */
 
 struct expanded_names {
   struct arena *arena;
   VEC(const char *) words;
 };
 
-/* Where a group or a part of one ends: at the brace or comma of its own. */
+/* The end of a group or a part of one: its closing brace or comma. */
 static size_t end_of(struct slice s, size_t from, bool at_commas) {
   int depth = 0;
   for (size_t i = from; i < s.length; i++) {
@@ -36,7 +36,8 @@ static size_t end_of(struct slice s, size_t from, bool at_commas) {
 static void expand(struct expanded_names *n, struct slice before,
                    struct slice word);
 
-/* The text before, this part of the group and what follows the group. */
+/* Expands the text before, one part of the group, and the text after the
+ * group. */
 static void expand_part(struct expanded_names *n, struct slice before,
                         struct slice part, struct slice after) {
   struct text text = text_new(n->arena);
@@ -97,7 +98,7 @@ static void expand_all(struct expanded_names *n, const char *patterns) {
 
 /* The net */
 
-/* 1.0 is 1. */
+/* True if two values are equal; 1.0 equals 1. */
 static bool same_value(const char *a, const char *b) {
   char *ends[2];
   double x = strtod(a, &ends[0]), y = strtod(b, &ends[1]);
@@ -159,7 +160,7 @@ static const char *own_name(const struct weight_set *set,
              : weight->name;
 }
 
-/* What a program whose matrices are called qkv and proj has. */
+/* The names in a program with matrices qkv and proj. */
 static const char *of_qkv(const char *own) {
   static const char *const names[][2] = {{"in_proj_weight", "qkv.weight"},
                                          {"in_proj_bias", "qkv.bias"},
@@ -171,7 +172,7 @@ static const char *of_qkv(const char *own) {
   return own;
 }
 
-/* `axes`: "x11" for what has two axes of 1 after its own. */
+/* `axes`: "x11" for two axes of 1 after its own. */
 static struct netc_tensor_shape shape_with(const struct weight_set *set,
                                            const struct netc_weight *weight,
                                            const char *axes) {
@@ -179,7 +180,7 @@ static struct netc_tensor_shape shape_with(const struct weight_set *set,
                               sizeof *dims);
   int rank = 0, first = 0;
   while (first < weight->rank - 1 && weight->dims[first] == 1)
-    first++; /* they are said */
+    first++; /* `axes` states them */
   for (; *axes; axes++) {
     if (*axes == '1')
       dims[rank++] = 1;

@@ -1,7 +1,7 @@
 /*
- * netc verify: a net by all that can run it. netc's own runtime, a program made
- * of x.c, ONNX Runtime with x.onnx and PyTorch with x.py get the same weights
- * and inputs, and what they compute is compared.
+ * netc verify: runs a net in every available way. netc's runtime, a program
+ * made from x.c, ONNX Runtime with x.onnx and PyTorch with x.py get equal
+ * weights and inputs, and their outputs are compared.
  */
 #define _XOPEN_SOURCE 700
 #include "driver/run/verify.h"
@@ -16,14 +16,14 @@
 const char *const verify_names[PARTY_COUNT] = {"runtime", "x.c", "x.onnx",
                                                "x.py"};
 
-/* An interrupt ends a run at the next operation. */
+/* An interrupt stops a run at the next operation. */
 static int stop(void *user, const struct netrt *net, uint32_t op,
                 enum netrt_when when) {
   (void)user, (void)net, (void)op, (void)when;
   return child_stopped();
 }
 
-/* Those of the runtime are its own. */
+/* Allocates outputs, except the runtime's. */
 static void open_outputs(struct verifying *v) {
   const struct netrt_model *model = &v->run->model;
   for (int i = 0; i < PARTY_COUNT; i++) {
@@ -52,7 +52,7 @@ static int run_runtime(struct verifying *v) {
   return status;
 }
 
-/* Each of them is tried, be it that another one fails. */
+/* Tries each party even if another fails. */
 static int run_parties(struct verifying *v) {
   static int (*const parties[])(struct verifying *) = {
       run_runtime, verify_run_c, verify_run_onnx, verify_run_torch};
@@ -80,7 +80,7 @@ static int run_parties(struct verifying *v) {
 static int prepare(struct verifying *v) {
   struct running *r = v->run;
   int status = run_load(r);
-  r->random = true; /* inputs are made up, and weights that no file gives */
+  r->random = true; /* generates inputs, and weights without a file */
   if (status == EXIT_DONE)
     status = run_open_net(r);
   if (status == EXIT_DONE)
@@ -120,7 +120,7 @@ static int serve(struct verifying *v) {
   return status ? status : compared;
 }
 
-/* An absolute path, for a child has another current folder. */
+/* Takes an absolute path, since a child has another current directory. */
 static int take_node_modules(struct verifying *v, const char *folder) {
   static const char package[] = "onnxruntime-node/package.json";
   char path[VERIFY_PATH + sizeof package];

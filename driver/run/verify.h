@@ -1,4 +1,4 @@
-/* netc verify: a net that is run by several programs, for its files. */
+/* netc verify: the state of a comparison, for its files. */
 #ifndef NETC_DRIVER_RUN_VERIFY_H
 #define NETC_DRIVER_RUN_VERIFY_H
 
@@ -6,9 +6,9 @@
 
 enum { VERIFY_PATH = 8192 };
 
-/* Who computes: netc itself, and what it writes. */
+/* The parties: netc itself and programs for its outputs. */
 enum verify_party {
-  PARTY_RUNTIME, /* netc run: with its fast kernels */
+  PARTY_RUNTIME, /* netc run with fast kernels */
   PARTY_C,
   PARTY_ONNX,
   PARTY_TORCH,
@@ -17,16 +17,17 @@ enum verify_party {
 
 struct verifying {
   struct running *run;
-  const char *cc, *qemu;          /* NULL: cc, and the machine here */
-  char node_modules[VERIFY_PATH]; /* that may have onnxruntime-node; "" */
-  char folder[512];               /* of the files; "": there is none */
-  bool small;  /* of int8: all bytes must be equal, or nearly, to x.onnx */
-  bool narrow; /* no weights of float32 give what fewer bits give */
+  const char *cc, *qemu;          /* NULL: `cc`; this machine */
+  char node_modules[VERIFY_PATH]; /* directory that may have onnxruntime-node,
+                                   * or "" */
+  char folder[512];               /* directory of the files; "": none */
+  bool small;  /* int8: bytes must be equal; x.onnx may differ by STEPS */
+  bool narrow; /* no float32 weights give the results of narrow ones */
   /* By party: */
-  bool asked[PARTY_COUNT];      /* netc has written what it needs */
-  bool made[PARTY_COUNT];       /* there are outputs */
-  char about[PARTY_COUNT][256]; /* by what; or why there are none */
-  float **outputs[PARTY_COUNT]; /* by output; of indices, too */
+  bool asked[PARTY_COUNT];      /* netc has written its input */
+  bool made[PARTY_COUNT];       /* it has outputs */
+  char about[PARTY_COUNT][256]; /* description, or why there are no outputs */
+  float **outputs[PARTY_COUNT]; /* by output, including indices */
   int status;
 };
 
@@ -38,27 +39,27 @@ struct verify_path {
 };
 struct verify_path verify_path(const struct verifying *v, const char *name);
 
-/* Files that several need: weights, inputs, what the ends are like. An exit
- * status. */
+/* Writes files for several parties: weights, inputs, descriptions of inputs and
+ * outputs. Returns an exit status. */
 int verify_write_files(struct verifying *v);
 
-/* Writes one of netc's outputs for a party. An exit status; where netc refuses
- * it, `about` says why, and the party is not asked. */
+/* Writes one of netc's outputs for a party. Returns an exit status. If netc
+ * refuses, `about` says why and the party is skipped. */
 int verify_emit(struct verifying *v, enum verify_party party, const char *kind,
                 const char *name);
 int verify_write_torch(struct verifying *v); /* module and weights */
 int verify_write_onnx(struct verifying *v);
 
-/* Runs a party other than the runtime. An exit status: a party that is absent,
- * or cannot be asked, is skipped, and says so in `about`. */
+/* Run a party other than the runtime and return an exit status. A party that is
+ * absent or cannot run is skipped, and `about` says so. */
 int verify_run_c(struct verifying *v);
 int verify_run_onnx(struct verifying *v);
 int verify_run_torch(struct verifying *v);
 
-/* Whether there is such a board for --qemu; an exit status. */
+/* Checks the board of --qemu; returns an exit status. */
 int verify_check_board(const char *machine);
 
-/* Prints how far apart they are; an exit status. */
+/* Prints the differences; returns an exit status. */
 int verify_compare(struct verifying *v);
 
 #endif

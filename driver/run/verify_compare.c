@@ -1,15 +1,16 @@
-/* netc verify: how far apart outputs of two parties are. */
+/* netc verify: differences between the outputs of two parties. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "driver/run/verify.h"
 
-/* What two may differ by, of the root mean square of an output. */
+/* Maximum difference of two, relative to an output's root mean square. */
 #define BOUND 1e-4
 
 struct apart {
-  double largest, share; /* in all; of the root mean square */
-  size_t at;             /* where the largest is */
+  double largest, share; /* maximum difference; relative to the root mean
+                          * square */
+  size_t at;             /* index of the maximum */
 };
 
 static struct apart measure(const float *a, const float *b, size_t count) {
@@ -33,10 +34,11 @@ static struct apart measure(const float *a, const float *b, size_t count) {
   return apart;
 }
 
-/* Of int8 an engine of ONNX may round a value otherwise, which then goes on. */
+/* In int8, an ONNX engine may round a value differently, which then
+ * propagates. */
 #define STEPS 1
 
-/* What a share is, in steps of an output of int8. */
+/* A difference in steps of an int8 output. */
 static double steps_of(const struct verifying *v, uint32_t output,
                        double difference) {
   const struct netrt_port *port = &v->run->model.outputs[output];
@@ -55,7 +57,7 @@ static bool within(const struct verifying *v, bool onnx,
               : worst->largest <= 0;
 }
 
-/* The output in which two differ most; false: by more than the bound. */
+/* Prints the output with the largest difference; false if above the bound. */
 static bool compare(const struct verifying *v, enum verify_party a,
                     enum verify_party b) {
   const struct netrt_model *model = &v->run->model;
@@ -79,7 +81,7 @@ static bool compare(const struct verifying *v, enum verify_party a,
   return right;
 }
 
-/* Values of all outputs that are not finite; false: there are some. */
+/* Reports values that are not finite; false if there are any. */
 static bool is_finite(const struct verifying *v, enum verify_party party) {
   const struct netrt_model *model = &v->run->model;
   bool finite = true;

@@ -1,7 +1,6 @@
 /*
- * netc verify: the files that programs other than netc read. Arrays are in
- * netc's order of axes, without a header; `ends` has a line for each: "in f32
- * 2x9x7x3 in0".
+ * netc verify: files for the other programs. Arrays have netc's order of axes
+ * and no header; `ends` has a line for each, such as "in f32 2x9x7x3 in0".
  */
 #include "driver/run/verify.h"
 
@@ -38,8 +37,7 @@ static int write_bytes(const struct verifying *v, const char *name,
   return finish(v, name, file);
 }
 
-/* A model of ONNX has reals where the net has int8: of inputs in files of their
- * own. */
+/* An ONNX model has reals for netc's int8; its inputs have separate files. */
 static void put_end(const struct verifying *v, const struct netrt_port *port,
                     const char *what, bool real, uint32_t i, FILE *file) {
   static const char *const types[] = {[NETRT_F32] = "f32",
@@ -73,7 +71,7 @@ static int write_tensors(const struct verifying *v, const char *name) {
   return finish(v, name, file);
 }
 
-/* As a string of C, whatever the folder is called. */
+/* Escapes the directory as a C string. */
 static int write_folder(const struct verifying *v) {
   FILE *file = create(v, "folder.h");
   if (file)
@@ -118,13 +116,13 @@ int verify_emit(struct verifying *v, enum verify_party party, const char *kind,
   int status = finish(v, name, file);
   if (status != EXIT_DONE)
     return status;
-  if (made == NETC_ERROR) /* of this output alone */
+  if (made == NETC_ERROR) /* only for this output */
     snprintf(v->about[party], sizeof *v->about, "%s", netc_message(netc));
   v->asked[party] = made == NETC_OK;
   return made == NETC_ERROR ? EXIT_DONE : exit_status_of(netc, made);
 }
 
-/* With the names that x.py gives its tensors. */
+/* Uses the names that x.py gives its tensors. */
 int verify_write_torch(struct verifying *v) {
   int status = verify_emit(v, PARTY_TORCH, "py", "net.py");
   if (status == EXIT_DONE && v->asked[PARTY_TORCH])
@@ -134,7 +132,7 @@ int verify_write_torch(struct verifying *v) {
   return status;
 }
 
-/* The reals that inputs of int8 stand for. */
+/* Writes the real values of int8 inputs. */
 static int write_reals(const struct verifying *v, uint32_t i) {
   struct running *r = v->run;
   const struct netrt_port *port = &r->model.inputs[i];
@@ -151,7 +149,7 @@ static int write_reals(const struct verifying *v, uint32_t i) {
   return write_bytes(v, name, reals, count * sizeof *reals);
 }
 
-/* Of int8: QuantizeLinear is in the model. */
+/* For int8, where the model begins with QuantizeLinear. */
 static int write_real_ends(const struct verifying *v) {
   int status = write_ends(v, true);
   for (uint32_t i = 0; i < v->run->model.input_count && status == EXIT_DONE;

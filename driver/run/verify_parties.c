@@ -1,7 +1,7 @@
 /*
- * netc verify: the programs that run what netc has written. A C compiler makes
- * one of x.c and the runtime's sources, which runs here or on a board that QEMU
- * imitates; tools/verify has one for Python, and one for Node.
+ * netc verify: programs that run netc's outputs. A C compiler makes one from
+ * x.c and the runtime's sources, which runs here or on a board that QEMU
+ * emulates; tools/verify has one for Python and one for Node.
  */
 #define _XOPEN_SOURCE 700
 #include "driver/run/verify.h"
@@ -17,7 +17,7 @@
 
 enum { MOST_WORDS = 400, VERIFY_SECONDS = 300, ABSENT = 77 };
 
-/* How long each of them may take. */
+/* The time limit for each program. */
 static long seconds_for_each(void) {
   const char *word = getenv("NETC_VERIFY_SECONDS");
   long seconds = word ? strtol(word, NULL, 10) : 0;
@@ -44,7 +44,7 @@ static void add_joined(struct words *words, const char *a, const char *b,
   add(words, text_string(&text));
 }
 
-/* What a child printed: its first line, or its last ones on standard error. */
+/* The first line of a child's output, or the last lines of standard error. */
 
 static void first_line(const char *log, char *to, size_t room) {
   FILE *file = fopen(log, "r");
@@ -74,8 +74,8 @@ static void show_log(const char *log) {
 }
 
 /*
- * Runs a program for a party; EXIT_DONE: it has ended well, or is absent,
- * which `about` says then. Anything else has been complained of.
+ * Runs a program for a party. EXIT_DONE: it succeeded, or it is absent and
+ * `about` says so. Any other status has been reported.
  */
 static int ask(struct verifying *v, enum verify_party party,
                struct words *words, bool *done) {
@@ -118,7 +118,7 @@ static int ask(struct verifying *v, enum verify_party party,
   return EXIT_SOURCE;
 }
 
-/* Outputs, as they lie in the files that a party has written. */
+/* Reads the output files of a party. */
 static int read_outputs(struct verifying *v, enum verify_party party,
                         const char *prefix) {
   const struct running *r = v->run;
@@ -143,7 +143,7 @@ static int read_outputs(struct verifying *v, enum verify_party party,
   return EXIT_DONE;
 }
 
-/* Where the programs are that netc brings along. */
+/* Adds the path of a script that is installed with netc. */
 static void add_script(struct words *words, const char *name) {
   char folder[4096];
   installed_find("verify", "tools/verify", folder, sizeof folder);
@@ -152,7 +152,7 @@ static void add_script(struct words *words, const char *name) {
 
 /* x.c */
 
-/* Boards that QEMU imitates, and what their processors understand. */
+/* Boards in QEMU, with compiler options for their processors. */
 struct board {
   const char *machine, *cpu, *floats, *fpu, *psram;
 };
@@ -185,7 +185,7 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The runtime's sources, all of them: a linker takes what is used. */
+/* Adds all sources of the runtime; a linker takes those it needs. */
 static void add_runtime(struct words *words) {
   char folder[4096];
   size_t first = words->count;
@@ -294,7 +294,7 @@ static int ask_script(struct verifying *v, enum verify_party party,
   struct words words = {.arena = &v->run->arena};
   add(&words, program);
   if (strcmp(program, "python3") == 0)
-    add(&words, "-B"); /* no __pycache__ where netc is installed */
+    add(&words, "-B"); /* no __pycache__ in netc's installation */
   add_script(&words, script);
   if (engine)
     add(&words, engine);

@@ -1,6 +1,6 @@
 /*
- * The block of weights that a prediction reads: tensors in netc's own order,
- * with norms and scales gone into the layers before them:
+ * The block of weights for inference: tensors in netc's order, with norms and
+ * scales folded into the layers before them:
  *
  *   scale = weight / sqrt(running_var + eps)
  *   W' = W * scale by its last axis, b' = (b - running_mean) * scale + bias
@@ -46,7 +46,7 @@ bool weight_set_is_bytes(const struct weight_set *set) {
   return weight_set_is_q8(set) || weight_set_is_narrow(set);
 }
 
-/* All values of a weight, in memory for as long as they are needed. */
+/* All values of a weight, in memory while they are needed. */
 void weight_set_gather(const struct weight_set *set,
                        const struct netc_tensor *tensor, float *to) {
   const struct netc_weight *weight = &set->weights.at[tensor->weight];
@@ -64,11 +64,11 @@ void weight_set_gather(const struct weight_set *set,
   arena_close(&scratch);
 }
 
-/* What a norm does to a channel: (x - mean) * scale + shift. */
+/* The effect of a norm on a channel: (x - mean) * scale + shift. */
 struct folding {
   int64_t channels;
   double eps;
-  const float *weight, *bias, *mean, *variance; /* NULL: it has none */
+  const float *weight, *bias, *mean, *variance; /* NULL: none */
 };
 
 static double scale_at(const struct folding *f, int64_t channel) {
@@ -78,7 +78,7 @@ static double scale_at(const struct folding *f, int64_t channel) {
   return scale;
 }
 
-/* Tensors are in the order of layers: the first of one, by bisection. */
+/* Tensors are in the order of layers; finds a layer's first by bisection. */
 static size_t first_tensor(const struct weight_set *set, int64_t layer) {
   size_t low = 0, high = set->tensors.count;
   while (low < high) {
@@ -151,7 +151,7 @@ void weight_set_tensor(const struct weight_set *set,
     fold(set, tensor, to);
 }
 
-/* A tensor of fewer bits. */
+/* Writes a tensor of fewer bits. */
 static bool put_narrow(const struct weight_set *set,
                        const struct netc_tensor *tensor, unsigned char *block) {
   struct arena scratch;
@@ -180,7 +180,7 @@ int weight_set_block(const struct weight_set *set, const char *path,
   return weight_set_check(set, path);
 }
 
-/* Bytes of a value that is not a word, and how many bytes are of words. */
+/* Bytes of a narrow value, and the number of bytes in words. */
 static size_t narrow_bytes(const struct weight_set *set) {
   for (size_t i = 0; i < set->tensors.count; i++)
     if (set->tensors.at[i].type == NETC_F16 ||

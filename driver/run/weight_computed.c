@@ -1,11 +1,11 @@
 /*
- * Weights that are computed from what a file has, as a prediction reads them.
- * All of it in the file's order, where a row is what one place of the first
- * axis has, in 64 bits, rounded once:
+ * Weights for inference that are computed from tensors of a file. They are
+ * computed in 64 bits and rounded once, in the file's order. A row has the
+ * values at one index of the first axis.
  *
  *   weight norm     w = g v / |v|, by rows (Salimans and Kingma 2016, arXiv
  *                   1602.07868; torch.nn.utils.weight_norm)
- *   spectral norm   w = w_orig / (u' W v) with the vectors that the file has
+ *   spectral norm   w = w_orig / (u' W v) with the vectors in the file
  *                   (Miyato et al. 2018, arXiv 1802.05957;
  *                   torch.nn.utils.spectral_norm in eval mode)
  *   standardised    w = (w - mean) / sqrt(variance + 1e-6) by rows, with a gain
@@ -25,9 +25,9 @@ struct computing {
   const struct weight_set *set;
   const struct netc_tensor *tensor;
   struct arena scratch;
-  float *at; /* its rows */
+  float *at; /* the rows of the tensor */
   int64_t rows, each;
-  const float *parts[3]; /* NULL: there is none */
+  const float *parts[3]; /* NULL: none */
 };
 
 static const float *read_part(struct computing *c, int i) {
@@ -75,7 +75,7 @@ static void standardise(struct computing *c, int64_t index, double *row) {
   put_row(c->at + index * c->each, row, c->each, factor);
 }
 
-/* Adds row `b` of B times A, of which it has `rank` rows. */
+/* Adds row `b` of B times A, which has `rank` rows. */
 static void add_product(const struct computing *c, double *row, const float *a,
                         const float *b, int64_t rank) {
   for (int64_t r = 0; r < rank; r++) {
@@ -92,7 +92,7 @@ static void adapt(struct computing *c, int64_t index, double *row) {
           (double)c->parts[2][index] / length_of(row, c->each));
 }
 
-/* Queries come first, then keys, which have none, then as many values. */
+/* Queries come first, then keys, which have no adapter, then as many values. */
 static void adapt_padded(struct computing *c, int64_t index, double *row) {
   const float *a = c->parts[0], *b = c->parts[1];
   int64_t rank = part_count(c, 0) / c->each / 2;
@@ -105,7 +105,7 @@ static void adapt_padded(struct computing *c, int64_t index, double *row) {
   put_row(c->at + index * c->each, row, c->each, 1);
 }
 
-/* u' W v, where W has the places of `axis` as rows, all others as columns. */
+/* u' W v, where W has places along `axis` as rows and all others as columns. */
 static void divide(struct computing *c) {
   const float *u = c->parts[0], *v = c->parts[1];
   int64_t count = c->rows * c->each, height = part_count(c, 0);
@@ -146,7 +146,7 @@ void weight_set_compute(const struct weight_set *set,
   arena_open_in(&c.scratch, set->arena);
   c.each = weight->count / weight->dims[0];
   c.rows = tensor->count / c.each;
-  c.at = all + tensor->first / c.each * c.each; /* rows of a shared one */
+  c.at = all + tensor->first / c.each * c.each; /* rows of a shared weight */
   for (int i = 0; i < 3; i++)
     c.parts[i] = read_part(&c, i);
   if (tensor->computed == NETC_SPECTRAL_NORM)

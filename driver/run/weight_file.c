@@ -1,4 +1,4 @@
-/* Files of weights: opened, and listed with their sum. */
+/* Files of weights: opened, and listed with totals. */
 #include <inttypes.h>
 
 #include "base/check.h"
@@ -16,7 +16,7 @@ int weight_file_open(struct tensor_file *file, const char *path,
                      file->fault);
 }
 
-/* What the tensors of a file come to. */
+/* Totals over the tensors of a file. */
 struct weight_sums {
   size_t tensors;
   int64_t parameters, buffers, bytes;
@@ -26,7 +26,7 @@ static const char *note_of(const struct stored_tensor *t) {
   return t->shared ? "  shared" : tensor_is_buffer(t) ? "  buffer" : "";
 }
 
-/* A header may promise more than there can be. */
+/* Saturates, since a header may claim any size. */
 static void add_count(int64_t *sum, int64_t count) {
   if (!add_i64(*sum, count, sum))
     *sum = INT64_MAX;
@@ -40,7 +40,7 @@ static void add(struct weight_sums *sums, const struct stored_tensor *t) {
   add_count(&sums->bytes, (int64_t)t->bytes);
 }
 
-/* Names are the file's: they may do things to a terminal. */
+/* Names are escaped: a file's names may contain terminal codes. */
 static void put_row(struct arena *arena, int width,
                     const struct stored_tensor *t) {
   struct arena scratch;

@@ -1,4 +1,4 @@
-/* A file of weights against a net: names, shapes, types. */
+/* Matches a file of weights with a net: names, shapes, types. */
 #include <inttypes.h>
 
 #include "base/map.h"
@@ -15,7 +15,7 @@ struct matching {
   enum weight_match match;
   bool *taken; /* by tensor of the file */
   size_t complaints;
-  bool quiet; /* they are counted alone */
+  bool quiet; /* only counts complaints */
 };
 
 static void object(struct matching *m, const char *format, ...)
@@ -29,8 +29,8 @@ static void object(struct matching *m, const char *format, ...) {
   va_end(args);
 }
 
-/* What PyTorch keeps beside weights and netc knows: how many batches a norm has
- * seen, and tables of positions, as Swin and BERT have them. */
+/* True for tensors that PyTorch saves beside weights and netc computes: batch
+ * counters of norms, and position tables of Swin and BERT. */
 static bool is_counter(const struct stored_tensor *stored) {
   static const char *const ends[] = {"num_batches_tracked",
                                      "relative_position_index", "position_ids"};
@@ -59,7 +59,7 @@ static bool same_shape(const struct netc_weight *weight,
   }
 }
 
-/* A table of positions may have more of them: its first rows are used. */
+/* True if a position table is longer; its first rows are used. */
 static bool is_longer(const struct netc_weight *weight,
                       const struct stored_tensor *stored) {
   return weight->sines && weight->rank == 2 && stored->rank == 2 &&
@@ -67,7 +67,7 @@ static bool is_longer(const struct netc_weight *weight,
          stored->dims[1] == weight->dims[1];
 }
 
-/* Whole numbers with a scale for all of them, or for parts of an axis. */
+/* True for integers with one scale, or a scale for each part of an axis. */
 static bool has_steps(const struct tensor_file *file,
                       const struct stored_tensor *stored) {
   const struct tensor_steps *steps =
@@ -77,7 +77,7 @@ static bool has_steps(const struct tensor_file *file,
           (stored->rank > 0 && stored->dims[0] % (int64_t)steps->count == 0));
 }
 
-/* Takes the values of a tensor for a weight, if they fit. */
+/* Takes a tensor's values for a weight if they fit. */
 static void take(struct matching *m, size_t index,
                  const struct stored_tensor *stored) {
   const struct netc_weight *weight = &m->set->weights.at[index];
@@ -96,7 +96,7 @@ static void take(struct matching *m, size_t index,
            stored->name, stored->word);
 }
 
-/* Whether the file has all weights, by the names of x.py or the net's own. */
+/* True if the file has all weights, named as in x.py or in the net. */
 static bool has_all(const struct matching *m, bool torch) {
   for (size_t i = 0; i < m->set->weights.count; i++) {
     const struct netc_weight *weight = &m->set->weights.at[i];
@@ -115,7 +115,7 @@ static void match_by_name(struct matching *m) {
         m->file, torch ? weight_set_torch_name(m->set, i) : weight->name);
     if (stored)
       take(m, i, stored);
-    else if (!weight->sines) /* these are known anyhow */
+    else if (!weight->sines) /* sines can be computed */
       object(m, "tensor `%s`, %s, is missing", weight->name,
              sizes_text(weight->rank, weight->dims).text);
   }
@@ -135,7 +135,7 @@ static bool same_bytes(const struct matching *m, const struct stored_tensor *a,
   return true;
 }
 
-/* The same values once more: PyTorch saves what layers share twice. */
+/* True for a duplicate: PyTorch saves tensors that layers share twice. */
 static bool is_copy(const struct matching *m,
                     const struct stored_tensor *stored) {
   for (size_t i = 0; i < m->file->tensors.count; i++) {
@@ -157,19 +157,19 @@ static void name_superfluous(struct matching *m) {
   }
 }
 
-/* Up to the last dot. */
+/* The path up to the last dot. */
 static struct slice up_to_dot(struct slice path) {
   while (path.length > 0 && path.at[path.length - 1] != '.')
     path.length--;
   return path;
 }
 
-/* The module that a tensor is of, with its dot: "a.b." of a.b.weight. */
+/* The module of a tensor, with its dot: "a.b." of a.b.weight. */
 static struct slice module_of(const struct stored_tensor *stored) {
   return up_to_dot(slice_of(stored->name));
 }
 
-/* The module around one: "a." of "a.b."; empty: none is. */
+/* The module around another: "a." of "a.b."; empty: none. */
 static struct slice module_around(struct slice module) {
   return up_to_dot(slice_less(module, 1));
 }
@@ -184,8 +184,8 @@ struct put_aside {
   struct slice module;
 };
 
-/* Tensors in the order of the file, and those that are put aside until the
- * net has them. */
+/* A walk in the order of the file, with tensors that are put aside until the
+ * net needs them. */
 struct in_order {
   struct matching *m;
   size_t at;
@@ -200,8 +200,8 @@ static const struct stored_tensor *next_of(struct in_order *o) {
 }
 
 /*
- * PyTorch saves a module's own parameters, as class_token, before those of the
- * modules in it, which may work first: modules deeper in it follow.
+ * True for a module's own parameter, such as class_token. PyTorch saves it
+ * before those of inner modules, even if these run first.
  */
 static bool is_own(const struct in_order *o) {
   const struct stored_tensor *tensors = o->m->file->tensors.at;
@@ -216,9 +216,9 @@ static bool is_own(const struct in_order *o) {
 }
 
 /*
- * A module saves those in it as they were made, not as they work: Swin's
- * merging of patches has `reduction` before the `norm` that comes first. So one
- * is put aside where the tensor after it fits, of one beside it.
+ * True for a tensor that runs later. Modules are saved in the order of their
+ * construction: Swin's patch merging has `reduction` before the `norm` that
+ * runs first. It is put aside if the next tensor, of a sibling module, fits.
  */
 static bool is_early(const struct in_order *o,
                      const struct netc_weight *weight) {
@@ -231,8 +231,8 @@ static bool is_early(const struct in_order *o,
          is_below(&tensors[i], around) && same_shape(weight, &tensors[i]);
 }
 
-/* The last of those put aside that fits, or whose module ends: its place in
- * the list and 1; 0: none. */
+/* The last tensor put aside that fits or whose module ends: its index plus 1;
+ * 0: none. */
 static size_t find_aside(const struct in_order *o,
                          const struct netc_weight *weight,
                          const struct stored_tensor *next) {
@@ -246,7 +246,7 @@ static size_t find_aside(const struct in_order *o,
   return 0;
 }
 
-/* The tensor of a weight; NULL: the file ends. */
+/* The tensor for a weight; NULL: the file ends. */
 static const struct stored_tensor *pick(struct in_order *o,
                                         const struct netc_weight *weight) {
   for (size_t before = o->aside.count;;) {
@@ -270,15 +270,14 @@ static const struct stored_tensor *pick(struct in_order *o,
     bool own = is_own(o), early = is_early(o, weight);
     struct slice module = module_of(next);
     o->at++;
-    if (!own && !early) /* take() says that the first of them does not fit */
+    if (!own && !early) /* take() reports that the first does not fit */
       return o->aside.count > before ? o->aside.at[before].tensor : next;
     *VEC_PUSH(o->m->set->arena, &o->aside) =
         (struct put_aside){next, own ? module : module_around(module)};
   }
 }
 
-/* As they lie in the file. A first one that does not fit makes the rest
- * doubtful. */
+/* Matches in the order of the file. After a mismatch the rest is uncertain. */
 static void match_by_order(struct matching *m) {
   struct in_order o = {.m = m};
   for (size_t i = 0; i < m->set->weights.count && !m->complaints; i++) {
@@ -295,7 +294,7 @@ static void match_by_order(struct matching *m) {
   }
 }
 
-/* "bias" of a.b.bias, if it is what PyTorch calls a layer's tensor. */
+/* "bias" of a.b.bias, if it is one of PyTorch's tensor names. */
 static const char *part_of(const char *name) {
   static const char *const parts[] = {"weight", "bias", "running_mean",
                                       "running_var"};
@@ -306,7 +305,7 @@ static const char *part_of(const char *name) {
   return NULL;
 }
 
-/* A tensor beside another one in its module, of that name and its shape. */
+/* A tensor with that name in the same module, of equal shape. */
 static const struct stored_tensor *
 find_beside(const struct matching *m, const struct stored_tensor *stored,
             const char *part) {
@@ -317,8 +316,8 @@ find_beside(const struct matching *m, const struct stored_tensor *stored,
   return other && other->count == stored->count ? other : NULL;
 }
 
-/* A bias that order makes a weight is refused where the weight is there, too:
- * files that are sorted by name have it first. */
+/* Refuses a bias that order matches with a weight if its weight exists too:
+ * files that are sorted by name have the bias first. */
 static void check_parts(struct matching *m) {
   for (size_t i = 0; i < m->set->weights.count && !m->complaints; i++) {
     const struct stored_tensor *stored = m->set->from[i], *other = NULL;
@@ -334,7 +333,7 @@ static void check_parts(struct matching *m) {
   }
 }
 
-/* Where a file has the net's names, order must say the same. */
+/* If a file has the net's names, order must agree with them. */
 static void check_names(struct matching *m) {
   bool own = has_all(m, false), torch = !own && has_all(m, true);
   for (size_t i = 0; i < m->set->weights.count && (own || torch); i++) {
@@ -351,8 +350,8 @@ static void check_names(struct matching *m) {
   }
 }
 
-/* How many weights only their order tells from others of the net: of the same
- * shape, and the same part of a layer. */
+/* The number of weights that only order distinguishes: equal in shape and part
+ * of the layer. */
 static size_t count_alike(const struct matching *m) {
   struct map kinds = {0};
   size_t alike = 0;
@@ -401,7 +400,7 @@ static void begin(struct matching *m, enum weight_match match, bool quiet) {
   take_all(m);
 }
 
-/* More than half of the weights have a tensor of the file. */
+/* True if more than half of the weights have a tensor of the file. */
 static bool has_most(const struct matching *m) {
   size_t found = 0;
   for (size_t i = 0; i < m->set->weights.count; i++)
@@ -409,7 +408,7 @@ static bool has_most(const struct matching *m) {
   return 2 * found > m->set->weights.count;
 }
 
-/* A file that is sorted says nothing of the order of layers. */
+/* True if a file is sorted by name, so its order is not that of the layers. */
 static bool is_sorted(const struct tensor_file *file) {
   for (size_t i = 1; i < file->tensors.count; i++)
     if (strcmp(file->tensors.at[i - 1].name, file->tensors.at[i].name) > 0)
@@ -417,7 +416,7 @@ static bool is_sorted(const struct tensor_file *file) {
   return true;
 }
 
-/* What is wrong with a file of other names, said; an exit status. */
+/* Reports the errors of a file with other names; returns an exit status. */
 static int refuse(struct matching *m, enum weight_match match, bool offer) {
   begin(m, match, false);
   if (m->complaints > MOST_COMPLAINTS)
@@ -433,9 +432,9 @@ static int refuse(struct matching *m, enum weight_match match, bool offer) {
 }
 
 /*
- * Of a file with other names than the net's: it is taken by order where no
- * other one has these shapes, or where the names are torchvision's, which
- * saves a net's tensors in the order of its layers.
+ * Matches a file with other names than the net's: by order, if no other order
+ * has these shapes, or if the names are torchvision's, which saves a net's
+ * tensors in the order of its layers.
  */
 static int match_others(struct matching *m) {
   begin(m, MATCH_BY_ORDER, true);

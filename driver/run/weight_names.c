@@ -1,4 +1,4 @@
-/* What the tensors of a net are called: --names. */
+/* Names for the tensors of a net: --names. */
 #include "base/guard.h"
 #include "driver/run/weight_set.h"
 
@@ -32,7 +32,7 @@ static struct netc_tensor_shape shape_of(const struct weight_set *set,
                 : (struct netc_tensor_shape){weight->rank, weight->dims};
 }
 
-/* The first tensor of the file is the first of the net, and so on. */
+/* Matches the tensors of a file with those of the net in order. */
 static int take_stored(struct weight_set *set, const char *path,
                        const char **names) {
   struct weight_set other;

@@ -1,7 +1,7 @@
 /*
- * Weights of 8 or 16 bits beside values of float32 (`--weight-dtype`): rounded
- * to the nearest, ties to even; of 8 bits with a scale for each output, whose
- * largest is 127. The runtime widens them as it uses them (runtime/narrow.h).
+ * Weights of 8 or 16 bits for float32 values (`--weight-dtype`), rounded to
+ * nearest, ties to even. 8-bit weights have a scale for each output, whose
+ * maximum is 127. The runtime widens them during use (runtime/narrow.h).
  */
 #include <math.h>
 
@@ -9,21 +9,21 @@
 
 #define LARGEST_HALF 65504
 
-/* float32 without its last 16 bits. */
+/* bfloat16: float32 without its last 16 bits. */
 static uint16_t bfloat_of(float value) {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* IEEE's half: 11 bits, or what is a multiple of 2^-24. */
+/* IEEE half precision: 11 bits, or a multiple of 2^-24. */
 static uint16_t half_of(float value) {
   double size = fabs((double)value);
   uint32_t sign = signbit(value) ? 0x8000 : 0;
   int power;
   if (size < 0x1p-14)
     return (uint16_t)(sign | (uint32_t)nearbyint(size * 0x1p24));
-  frexp(size, &power); /* a carry goes on into the exponent */
+  frexp(size, &power); /* a carry goes into the exponent */
   double steps = nearbyint(ldexp(size, 11 - power)) - 1024;
   return (uint16_t)(sign | ((uint32_t)(power + 14) * 1024 + (uint32_t)steps));
 }
@@ -81,7 +81,7 @@ int weight_narrow_put(const struct weight_set *set,
 
 /* Back to float32 */
 
-/* A tensor as the block has it. */
+/* A tensor from the block. */
 static void widen(const struct netc_tensor *tensor, const unsigned char *block,
                   float *to) {
   int64_t one = 1, outs = tensor->dims[tensor->rank - 1];
@@ -100,7 +100,7 @@ static void widen(const struct netc_tensor *tensor, const unsigned char *block,
   }
 }
 
-/* Where a value of the tensor lies in the file. */
+/* The index in the file of a value of the tensor. */
 static int64_t place_of(const struct netc_tensor *tensor, int64_t at) {
   int64_t place = tensor->first;
   for (int axis = tensor->rank; axis-- > 0; at /= tensor->dims[axis])
@@ -108,8 +108,8 @@ static int64_t place_of(const struct netc_tensor *tensor, int64_t at) {
   return place;
 }
 
-/* A norm has scaled a value before it was rounded: values of the file are
- * rounded by as much. */
+/* A folded norm has scaled a value before rounding, so the file's values are
+ * rounded by the same ratio. */
 static void round_tensor(struct weight_set *set,
                          const struct netc_tensor *tensor,
                          const unsigned char *block) {

@@ -1,6 +1,6 @@
 /*
  * Weights in panels of outputs, in the order in which products read them
- * (runtime/netrt.h). The model's tables say which of them may be so.
+ * (runtime/netrt.h). The model's tables mark the weights that may be packed.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static int by_offset(const void *a, const void *b) {
   return ((*x)->offset > (*y)->offset) - ((*x)->offset < (*y)->offset);
 }
 
-/* All of a model in the order of the block; shared ones are there again. */
+/* Lists all of them in the order of the block; shared ones repeat. */
 static size_t find_all(const struct netrt_model *model,
                        const struct netrt_operand **all) {
   size_t count = 0;

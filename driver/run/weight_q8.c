@@ -1,8 +1,8 @@
 /*
- * The block of a net of 8 bits: biases of 32 bits, then for each operation the
- * scales and zeros that its kernel reads, weights, and tables
- * (docs/weights.md). All are made of the scale and zero of each layer's output
- * and of each tensor of weights; real weights get a scale for each output.
+ * The block of an 8-bit net: 32-bit biases, then for each operation its scales,
+ * zero points, weights and tables (docs/weights.md). They are computed from the
+ * scale and zero point of each layer's output and each tensor of weights. Real
+ * weights get a scale for each output.
  */
 #include "driver/run/weight_q8.h"
 
@@ -37,7 +37,7 @@ static struct q8_step made_up(const struct netc_q8 *q8) {
                     : (struct q8_step){8.0 / 255, 0, true};
 }
 
-/* As the file has it. */
+/* The step that the file has for a layer. */
 static struct q8_step stored_step(struct q8_making *m, int64_t layer) {
   struct text key = text_new(m->scratch);
   text_printf(&key, "%s.output", layer_name(m, layer));
@@ -63,7 +63,7 @@ static bool is_mean(const struct netc_q8 *q8) {
          strcmp(q8->code, "q8reduce") == 0;
 }
 
-/* Scales and zeros that fit 8 bits. */
+/* Checks that a step fits 8 bits. */
 static bool check_step(struct q8_making *m, int64_t layer,
                        const struct q8_step *step) {
   if (!step->known)
@@ -115,7 +115,7 @@ static bool output_step(struct q8_making *m, const struct netc_q8 *q8) {
   return true;
 }
 
-/* Inputs of the net have steps of their own. */
+/* Finds the steps of the net's inputs. */
 static void find_inputs(struct q8_making *m,
                         const struct netc_q8_block *block) {
   for (size_t i = 0; i < block->port_count; i++) {

@@ -1,4 +1,4 @@
-/* Making the block of a net of 8 bits: what its parts share. */
+/* The block of an 8-bit net: common declarations of its files. */
 #ifndef NETC_DRIVER_RUN_WEIGHT_Q8_H
 #define NETC_DRIVER_RUN_WEIGHT_Q8_H
 
@@ -6,7 +6,7 @@
 
 #include "driver/run/weight_set.h"
 
-/* What a layer's output stands for: (q - zero) * scale. */
+/* The meaning of an output: (q - zero) * scale. */
 struct q8_step {
   double scale;
   int32_t zero;
@@ -15,15 +15,15 @@ struct q8_step {
 
 struct q8_making {
   const struct weight_set *set;
-  const char *path;      /* of the file; NULL: all is made up */
-  struct arena *scratch; /* of an operation */
+  const char *path;      /* of the file; NULL: random */
+  struct arena *scratch; /* for one operation */
   struct q8_step *steps; /* by layer */
   unsigned char *block;
-  size_t rounded; /* weights whose zero points are not 0 */
+  size_t rounded; /* weights whose zero point is not 0 */
   int status;
 };
 
-/* Says why the layer cannot be of 8 bits; false. */
+/* Reports why the layer cannot have 8 bits; returns false. */
 bool weight_q8_refuse(struct q8_making *m, int64_t layer, const char *format,
                       ...) PRINTF_LIKE(3, 4);
 
@@ -56,13 +56,13 @@ static inline int32_t weight_q8_limited(double value, int32_t low,
   return value <= low ? low : value >= high ? high : (int32_t)value;
 }
 
-/* Of value `i` that an operation reads: a layer's, or a constant's. */
+/* The step of input `i` of an operation: a layer's, or a constant's. */
 bool weight_q8_input_step(struct q8_making *m, const struct netc_q8 *q8,
                           size_t i, struct q8_step *step);
 
 /*
- * Values of tensors, as the file has them or rounded: weight_q8_values.c.
- * Weights of a product get a scale for each output, slopes one for all.
+ * weight_q8_values.c: values of tensors, from the file or rounded. Weights of a
+ * product get a scale for each output, slopes a common one.
  */
 bool weight_q8_put_weights(struct q8_making *m, const struct netc_q8 *q8,
                            double *scales);
@@ -72,7 +72,7 @@ bool weight_q8_put_slopes(struct q8_making *m, const struct netc_q8 *q8,
                           double *scale);
 bool weight_q8_put_constants(struct q8_making *m, const struct netc_q8 *q8);
 
-/* What an operation reads beside values: weight_q8_ops.c. */
+/* weight_q8_ops.c: the other data that an operation reads. */
 bool weight_q8_make_op(struct q8_making *m, const struct netc_q8 *q8);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The block of a net of 8 bits: scales, words and tables that an operation
- * reads, as runtime/ops.def has them.
+ * The block of an 8-bit net: scales, words and tables of an operation, as in
+ * runtime/ops.def.
  */
 #include "driver/run/weight_q8.h"
 #include "runtime/netrt.h"
 
-/* The least and the largest value that the output may have. */
+/* The minimum and maximum of an output. */
 static void limits_of(const struct netc_q8 *q8, const struct q8_step *out,
                       int32_t limits[2]) {
   double low = -INFINITY, high = INFINITY;
@@ -47,7 +47,7 @@ static bool make_product(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* The scale of what is not below 0, and that of the others. */
+/* Two scales: for values from 0 up, and for negative ones. */
 static bool make_prelu(struct q8_making *m, const struct netc_q8 *q8,
                        const struct q8_step *in, const struct q8_step *out) {
   double slope;
@@ -73,7 +73,7 @@ static bool make_pad(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* Factors of 21 bits, as XNNPACK has them: the larger one has all of these. */
+/* 21-bit factors, as in XNNPACK; the larger one uses all bits. */
 static bool make_add(struct q8_making *m, const struct netc_q8 *q8,
                      const struct q8_step *in, const struct q8_step *out) {
   double a = in[0].scale / out->scale, b = in[1].scale / out->scale;
@@ -127,7 +127,7 @@ static bool make_softmax(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* All values at once, by the runtime's kernel in float32. */
+/* Evaluates all 256 values by the runtime's float32 kernel. */
 static bool evaluate(const struct netc_q8 *q8, float values[256]) {
   const int32_t numbers[2] = {256, 1};
   const float reals[3] = {(float)q8->reals[0], (float)q8->reals[1],

@@ -1,10 +1,10 @@
 /*
- * The block of a net of 8 bits: weights, biases and constants, of which whole
- * numbers stay as the file has them, and real ones are rounded.
+ * The block of an 8-bit net: weights, biases and constants. Integers are taken
+ * from the file, reals are rounded.
  */
 #include "driver/run/weight_q8.h"
 
-/* Whole numbers in the order of the net. */
+/* Gathers integers in the order of the net. */
 static bool gather_ints(struct q8_making *m, const struct netc_tensor *tensor,
                         const struct stored_tensor *stored, int32_t *to) {
   int64_t wrong, count = stored->count;
@@ -14,7 +14,7 @@ static bool gather_ints(struct q8_making *m, const struct netc_tensor *tensor,
                            .stride = tensor->strides};
   int32_t *all = arena_room(m->scratch, (size_t)count + 1, sizeof *all);
   if (!tensors_ints(m->set->file, stored, 0, count, all))
-    return false; /* weight_set_check says it */
+    return false; /* reported by weight_set_check */
   from.at = (const unsigned char *)(all + tensor->first);
   return scattered_ints(&from, to, &wrong);
 }
@@ -28,7 +28,7 @@ whole_tensor(const struct q8_making *m, const struct netc_tensor *tensor) {
   return whole ? stored : NULL;
 }
 
-/* Weights of whole numbers whose zero points are 0, as kernels want them. */
+/* Integer weights with zero points of 0, as the kernels need. */
 static const struct stored_tensor *kept_weights(const struct q8_making *m,
                                                 const struct netc_q8 *q8) {
   const struct stored_tensor *stored =
@@ -41,7 +41,7 @@ static const struct stored_tensor *kept_weights(const struct q8_making *m,
   return stored;
 }
 
-/* The place in the file of value `at` of a tensor. */
+/* The index in the file of value `at` of a tensor. */
 static int64_t file_place(const struct netc_tensor *tensor, int64_t at) {
   int64_t place = tensor->first;
   for (int i = tensor->rank; i-- > 0; at /= tensor->dims[i])
@@ -49,14 +49,14 @@ static int64_t file_place(const struct netc_tensor *tensor, int64_t at) {
   return place;
 }
 
-/* Where output `o` begins in the file, or the number of it: those of a deconv
- * are not its first axis. */
+/* The place where output `o` begins in the file, or just its number for a
+ * deconv, whose outputs are not the first axis. */
 static int64_t file_output(const struct netc_q8 *q8,
                            const struct netc_tensor *tensor, int64_t o) {
   return strcmp(q8->was, "deconv") == 0 ? o : file_place(tensor, o);
 }
 
-/* Weights of whole numbers: of each output the scale that the file has. */
+/* Integer weights: takes the file's scale for each output. */
 static bool take_whole(struct q8_making *m, const struct netc_q8 *q8,
                        const struct netc_tensor *tensor,
                        const struct stored_tensor *stored, int32_t *values,
@@ -75,7 +75,7 @@ static bool take_whole(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* Real weights: a scale for each output. */
+/* Real weights: computes a scale for each output. */
 static void round_reals(const struct netc_q8 *q8, int64_t count,
                         const float *reals, int32_t *values, double *scales) {
   for (int64_t o = 0; o < q8->outputs; o++) {
@@ -113,7 +113,7 @@ bool weight_q8_put_weights(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* In units of the input's scale times the weights'. */
+/* In units of the input's scale times the weights' scale. */
 bool weight_q8_put_bias(struct q8_making *m, const struct netc_q8 *q8,
                         const struct q8_step *in, const double *scales) {
   if (q8->bias < 0)
@@ -122,7 +122,7 @@ bool weight_q8_put_bias(struct q8_making *m, const struct netc_q8 *q8,
   const struct netc_tensor *weight = &m->set->tensors.at[q8->weight];
   const struct stored_tensor *stored = whole_tensor(m, tensor);
   if (whole_tensor(m, weight) && !kept_weights(m, q8))
-    stored = NULL; /* in units of a scale that is another one now */
+    stored = NULL; /* its units are of a scale that has changed */
   size_t count = (size_t)tensor->count;
   int32_t *values = arena_alloc(m->scratch, count + 1, sizeof *values);
   if (stored && !gather_ints(m, tensor, stored, values))
@@ -139,7 +139,7 @@ bool weight_q8_put_bias(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* One scale for all of them; those of the file stay if their zero is 0. */
+/* One common scale; slopes in the file are kept if their zero point is 0. */
 bool weight_q8_put_slopes(struct q8_making *m, const struct netc_q8 *q8,
                           double *scale) {
   const struct netc_tensor *tensor = &m->set->tensors.at[q8->weight];
@@ -164,7 +164,7 @@ bool weight_q8_put_slopes(struct q8_making *m, const struct netc_q8 *q8,
   return true;
 }
 
-/* Constants that are values, each with its scale. */
+/* Constant operands, each with its scale. */
 bool weight_q8_put_constants(struct q8_making *m, const struct netc_q8 *q8) {
   for (size_t i = 0; i < q8->in_count; i++) {
     if (q8->ins[i] >= 0)

@@ -1,4 +1,4 @@
-/* The weights of a net: what the library says of them, and their values. */
+/* The weights of a net: the library's lists, and their values. */
 #include "driver/run/weight_set.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ void weight_set_open(struct weight_set *set, struct netc *netc,
   set->next = arena_alloc(arena, set->tensors.count, sizeof *set->next);
   for (size_t i = set->tensors.count; i > 0; i--) {
     int64_t of = set->tensors.at[i - 1].weight;
-    if (of < 0) /* a bias that folding makes */
+    if (of < 0) /* a bias that folding creates */
       continue;
     set->next[i - 1] = set->first[of];
     set->first[of] = i;
@@ -40,10 +40,10 @@ struct sizes_text sizes_text(int rank, const int64_t *sizes) {
   return to;
 }
 
-/* Made up */
+/* Random values */
 
 /* splitmix64 (Steele et al., 2014, "Fast Splittable Pseudorandom Number
- * Generators"): the number at any place without those before it. */
+ * Generators"): a number at any index without the ones before. */
 static uint64_t random_bits(uint64_t seed, uint64_t place) {
   uint64_t z = seed + (place + 1) * UINT64_C(0x9E3779B97F4A7C15);
   z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -51,7 +51,8 @@ static uint64_t random_bits(uint64_t seed, uint64_t place) {
   return z ^ z >> 31;
 }
 
-/* A weight keeps its values when layers come or go: by its name, FNV-1a. */
+/* Seeds by name (FNV-1a), so that a weight keeps its values if layers
+ * change. */
 static uint64_t seed_of(const struct weight_set *set, const char *name) {
   uint64_t hash = UINT64_C(0xCBF29CE484222325);
   for (; *name; name++)
@@ -59,14 +60,13 @@ static uint64_t seed_of(const struct weight_set *set, const char *name) {
   return random_bits(hash ^ set->seed, set->seed);
 }
 
-/* 2^24 values around 0, none of them 0. One rounding each: all machines have
- * the same. */
+/* 2^24 values around 0, without 0. Rounded once, so equal on all machines. */
 static float random_value(uint64_t seed, uint64_t place, double spread) {
   int64_t step = (int64_t)(random_bits(seed, place) >> 40) * 2 + 1 - 16777216;
   return (float)((double)step * (spread / 16777216));
 }
 
-/* Vaswani et al., 2017: pairs of a sine and a cosine, ever slower. */
+/* Vaswani et al., 2017: pairs of a sine and a cosine with falling frequency. */
 static float sine_value(const struct netc_weight *weight, int64_t place) {
   int64_t width = weight->dims[weight->rank - 1];
   int64_t row = place / width, column = place % width;
@@ -75,7 +75,7 @@ static float sine_value(const struct netc_weight *weight, int64_t place) {
   return (float)(column % 2 ? cos(angle) : sin(angle));
 }
 
-/* Between -1/4 and 1/4: a variance of 1 stays one. */
+/* Between -1/4 and 1/4, so that a variance of 1 stays positive. */
 static float shift_at(int64_t place) {
   return (float)(place % 64 * 37 % 64 - 32) / 128.0F;
 }
@@ -103,7 +103,8 @@ void weight_set_values(const struct weight_set *set, size_t weight,
   else if (!stored)
     make_up(set, &set->weights.at[weight], first, count, to);
   else if (!tensors_floats(set->file, stored, first, count, to))
-    memset(to, 0, (size_t)count * sizeof *to); /* weight_set_check says it */
+    memset(to, 0, (size_t)count * sizeof *to); /* reported by
+                                                * weight_set_check */
 }
 
 int weight_set_check(const struct weight_set *set, const char *path) {

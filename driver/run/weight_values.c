@@ -1,4 +1,5 @@
-/* What values of a file no weights can be: NaN, infinity, variances below 0. */
+/* Finds invalid values in files of weights: NaN, infinity, negative
+ * variances. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -6,7 +7,7 @@
 
 enum { MOST_COMPLAINTS = 20, PIECE = 1 << 14 };
 
-/* Values of a tensor that are wrong, and the first of them. */
+/* The number of invalid values in a tensor, and the first of them. */
 struct wrong_values {
   int64_t count, first;
 };

@@ -1,13 +1,13 @@
 /*
- * Weights as a file of safetensors: float32, or as a net of 8 bits has them,
- * whole numbers with the scales and zeros of the file that they come from.
+ * Writes weights as safetensors: float32, or for an 8-bit net the integers of
+ * its file with their scales and zero points.
  */
 #include "driver/run/weight_set.h"
 #include "import/tensors/safetensors.h"
 
-enum { CHUNK = 1 << 16 }; /* values that are converted at a time */
+enum { CHUNK = 1 << 16 }; /* values converted at a time */
 
-/* Of 8 bits, or the bias of a sum of such: kept as they are. */
+/* 8-bit tensors and 32-bit biases are kept unchanged. */
 static const struct stored_tensor *kept(const struct weight_set *set, bool q8,
                                         size_t weight) {
   const struct stored_tensor *stored = set->from[weight];
@@ -40,7 +40,8 @@ static void write_values(const struct weight_set *set, size_t weight,
       continue;
     }
     if (!tensors_ints(set->file, whole, at, now, words))
-      memset(words, 0, CHUNK * sizeof *words); /* weight_set_check says it */
+      memset(words, 0, CHUNK * sizeof *words); /* reported by
+                                                * weight_set_check */
     if (whole->type == VALUE_I32)
       words_write(file, (const uint32_t *)words, (size_t)now);
     for (int64_t i = 0; whole->type == VALUE_I8 && i < now; i++)

@@ -1,7 +1,7 @@
 /*
- * netc weights: the tensors that a net needs, and files of them. A list, a
- * random set, what is wrong with a file, PyTorch's file with the net's names,
- * or the block that the runtime reads.
+ * netc weights: the tensors of a net, and files of them. Lists them, writes a
+ * random set, checks a file, renames PyTorch's tensors, or makes the block that
+ * the runtime reads.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,9 +22,9 @@ struct weights_request {
   struct arena arena;
   const char *from, *check, *output, *names;
   bool random, by_order, fold, panels;
-  const struct netrt_model *model; /* with `fold` */
+  const struct netrt_model *model; /* if `fold` is set */
   int64_t seed;
-  struct quantizing quantizing; /* if a file is given for it */
+  struct quantizing quantizing; /* if a file is given */
   int status;
 };
 
@@ -58,7 +58,7 @@ static int list(const struct weight_set *set) {
 
 /* Files */
 
-/* Nine digits are exact; hexadecimal ones are not C++11's. */
+/* Nine digits are exact; C++11 has no hexadecimal ones. */
 static void put_floats(const float *block, int64_t count, FILE *file) {
   for (int64_t i = 0; i < count && !ferror(file); i++)
     fprintf(file, "%s%.8ef,", i % 4 ? " " : "\n  ", (double)block[i]);
@@ -69,7 +69,7 @@ static void put_bytes(const unsigned char *block, int64_t count, FILE *file) {
     fprintf(file, "%s%d,", i % 16 ? " " : "\n  ", block[i]);
 }
 
-/* What the header of the net calls the array, after the net's name. */
+/* The array's name in the net's header, after the name of the net. */
 static const char *array_name(const struct weights_request *r) {
   return r->panels ? "panels" : "weights";
 }
@@ -80,7 +80,7 @@ static int64_t block_bytes(const struct weights_request *r,
   return weight_set_block_bytes(set) + (r->panels ? NETRT_PANELS_BYTES : 0);
 }
 
-/* `name` is that of the net in C: its header declares the array. */
+/* `name` is the net's name in C; its header declares the array. */
 static void put_array(const struct weights_request *r,
                       const struct weight_set *set, const void *block,
                       const char *name, FILE *file) {
@@ -120,7 +120,7 @@ static const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-/* The same array, whose values the assembler takes from a file. */
+/* The same array, with values that the assembler includes from a file. */
 static void put_stub(const char *data, const char *name, const char *array,
                      FILE *file) {
   fputs("/* Weights as the runtime reads them: netc weights --fold. For gcc "
@@ -153,7 +153,7 @@ static bool has_suffix(const char *path, const char *suffix) {
   return dot && strcasecmp(dot, suffix) == 0;
 }
 
-/* Before an output is opened, for which there may be no memory left. */
+/* Runs before the output is opened, since memory may be short. */
 static int make_block(const struct weights_request *r,
                       const struct weight_set *set, void **block) {
   size_t bytes = (size_t)block_bytes(r, set);
@@ -197,7 +197,7 @@ static int write_block_as_c(const struct weights_request *r,
 
 enum { LARGE_TEXT = 50000000 };
 
-/* Compilers take some 15 times the memory of such a text. */
+/* Compilers need some 15 times the memory of such a text. */
 static void warn_of_text(const struct weights_request *r, long bytes) {
   if (!has_suffix(r->output, ".c") || bytes < LARGE_TEXT)
     return;
@@ -208,7 +208,7 @@ static void warn_of_text(const struct weights_request *r, long bytes) {
   fputc('\n', stderr);
 }
 
-/* A file has all values in float32: whoever asked for fewer bits is told. */
+/* Warns that a file has float32 values though fewer bits were requested. */
 static void warn_of_float32(const struct weights_request *r,
                             const struct weight_set *set) {
   struct netc_inference inference = {.size = sizeof inference};
@@ -225,7 +225,7 @@ static void warn_of_float32(const struct weights_request *r,
   fputc('\n', stderr);
 }
 
-/* Neither the net nor the weights are replaced by what is made of them. */
+/* Refuses to overwrite the net or the weights. */
 static int spare_inputs(const struct weights_request *r, const char *path) {
   if (r->from && output_same_file(path, r->from))
     return complain(EXIT_USAGE,
@@ -267,12 +267,12 @@ static int write_to(const struct weights_request *r,
   return status;
 }
 
-/* All that was written has arrived: errno says why not. */
+/* True if everything was written; else errno has the reason. */
 static bool arrived(const struct output_file *output) {
   return fflush(output->file) == 0 && !ferror(output->file);
 }
 
-/* Both take their places, or neither does. */
+/* Commits both files or neither. */
 static int commit_both(struct output_file *values, const char *data,
                        struct output_file *stub, const char *path) {
   int status = EXIT_DONE;
@@ -291,7 +291,7 @@ static int commit_both(struct output_file *values, const char *data,
   return status;
 }
 
-/* weights.S, with its values beside it in weights.bin. */
+/* Writes weights.S, and its values in weights.bin. */
 static int write_stub(const struct weights_request *r,
                       const struct weight_set *set) {
   size_t length = strlen(r->output) - 1;
@@ -328,7 +328,7 @@ static int write_stub(const struct weights_request *r,
   return commit_both(&values, data, &stub, r->output);
 }
 
-/* The block is the runtime's: of what it cannot run there is none. */
+/* The block is for the runtime, so a net that it cannot run has none. */
 static int check_runtime(struct weights_request *r) {
   struct netc *netc = r->options.netc;
   enum netc_status status = netc_runtime(netc, &r->model);
@@ -351,7 +351,7 @@ static int write_file(struct weights_request *r, const struct weight_set *set) {
                                                 : write_to(r, set, r->output);
 }
 
-/* What is asked for */
+/* The request */
 
 static int with_file(struct weights_request *r, struct weight_set *set) {
   const char *path = r->check ? r->check : r->from;
@@ -370,7 +370,7 @@ static int with_file(struct weights_request *r, struct weight_set *set) {
   return status;
 }
 
-/* The table follows once the file is there. */
+/* Prints the table once the file is written. */
 static int write_quantized(struct weights_request *r) {
   struct quantizing *q = &r->quantizing;
   netc_set(r->options.netc, "dtype", "i8");
@@ -429,7 +429,7 @@ static int check_quantize(const struct weights_request *r) {
   return EXIT_DONE;
 }
 
-/* Options that go together. */
+/* Checks options that depend on one another. */
 static int check_request(const struct weights_request *r) {
   int checked = check_quantize(r);
   if (checked != EXIT_DONE)
