@@ -1,4 +1,4 @@
-/* A program that was built without `netc import` says so. */
+/* Replaces `netc import` in a program that was built without it. */
 #include "driver/opening.h"
 
 int command_import(int argc, char **argv) {

@@ -1,4 +1,4 @@
-/* netc import: a model of another framework as a source. */
+/* netc import: translates a model of another framework into a source. */
 #include <errno.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static int write_weights(const struct import_request *r, struct graph *graph,
   return EXIT_DONE;
 }
 
-/* A file that no reader knows. */
+/* Refuses a file that no reader knows. */
 static int refuse_format(struct import_request *r) {
   struct text help = text_new(&r->arena);
   text_put(&help, "one of:");
@@ -66,7 +66,7 @@ static int refuse_format(struct import_request *r) {
                      "it has no format that netc imports");
 }
 
-/* What the weights of a file are of. */
+/* Writes the net whose weights a file has. */
 static int write_recognised(struct import_request *r) {
   const struct import_options *o = &r->options;
   if (r->from || o->flat || o->allow_unknown || o->assume_bn ||
@@ -121,7 +121,7 @@ static void run(void *user) {
   r->status = r->types ? list_types(r) : serve(r);
 }
 
-/* -o x.svg: a diagram is two steps away. */
+/* Explains for -o x.svg that a diagram takes two steps. */
 static int check_suffix(const char *path) {
   const char *slash = strrchr(path, '/');
   const char *dot = strrchr(slash ? slash : path, '.');
@@ -134,7 +134,7 @@ static int check_suffix(const char *path) {
                   path, source.text, source.text, shell_word("%s", path).text);
 }
 
-/* Three files, of which one is read. */
+/* Checks that no output would replace the input or the other output. */
 static int check_places(const struct import_request *r) {
   const char *source = r->output ? r->output : "-";
   const char *weights = r->weights ? r->weights : "-";

@@ -1,4 +1,4 @@
-/* A file of another framework that another command was given. */
+/* Opens a file of another framework for a command other than import. */
 #include <errno.h>
 #include <string.h>
 
@@ -33,12 +33,12 @@ struct import_opened {
   struct text command;
 };
 
-/* An option of ours, and as `netc import` would have to be given it. */
+/* Takes an option, and writes it as `netc import` would need it. */
 static int take_given(struct import_request *r,
                       const struct option_given *given, struct text *command) {
   enum option_id option = given->option;
   const char *text = given->value ? given->value : "";
-  char *value = arena_copy(&r->arena, text, strlen(text)); /* it is cut */
+  char *value = arena_copy(&r->arena, text, strlen(text)); /* it is modified */
   if (option >= OPTION_COUNT ||
       (option != OPTION_SIZES && option_row(option)->group != GROUP_IMPORT))
     return EXIT_DONE;
@@ -48,7 +48,7 @@ static int take_given(struct import_request *r,
                                 : request_take(r, option, given->name, value);
 }
 
-/* Values are wanted where they may be: not of a .cfg that lies alone. */
+/* True if values are needed and can exist: not for a single .cfg. */
 static bool wants_values(struct import_request *r,
                          const struct opened_file *opening) {
   const char *suffix = file_kind(opening->kind)->values;
@@ -58,7 +58,7 @@ static bool wants_values(struct import_request *r,
          (!suffix || r->from || file_identify(request_beside(r, suffix)).known);
 }
 
-/* Into a file that nobody else sees, and that ends with the program. */
+/* Keeps values in a temporary file, which ends with the program. */
 static int keep_values(struct import_request *r, struct opened_file *opening,
                        struct graph *graph, const struct imported *result) {
   if (!r->options.weights || (graph->source.length && !graph->kept))

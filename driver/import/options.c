@@ -1,4 +1,4 @@
-/* Options of `netc import`: what they take. */
+/* The options of `netc import`. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Files of tensors as the nets that they are of. */
+/* Recognises the net that a file of tensors belongs to. */
 #include "import/recognise.h"
 
 #include <string.h>
@@ -20,13 +20,14 @@ struct recognising {
 
 static bool read_zoo(void *user, const char *net, struct slice *source) {
   struct recognising *r = user;
-  struct text file = text_new(&r->arena); /* its params are the papers' */
+  struct text file = text_new(&r->arena); /* the zoo's parameters are those of
+                                           * the papers */
   text_printf(&file, "%s/zoo/%s.net", zoo_examples(&r->arena), net);
   const char *path = text_string(&file);
   return file_read(&r->arena, path, source) == FILE_OK;
 }
 
-/* The name of the file, as a comment may have it. */
+/* The file's name, escaped for a comment. */
 static const char *shown_name(struct recognising *r) {
   const char *slash = strrchr(r->opening->path, '/');
   struct text name = text_new(&r->arena);

@@ -1,5 +1,5 @@
-/* Importing: what is asked for, by `netc import` or of a file that another
-   command was given, and the source that it becomes. */
+/* Importing: the request of `netc import`, or of another command with a file of
+ * another framework, and the source made from it. */
 #ifndef NETC_DRIVER_IMPORT_REQUEST_H
 #define NETC_DRIVER_IMPORT_REQUEST_H
 
@@ -20,35 +20,37 @@ struct import_request {
   struct bytes formatted;
   struct opened_file opening;
   struct netc *netc;
-  enum netc_status loaded; /* what the library last said */
-  bool types;              /* lists what is read */
+  enum netc_status loaded; /* the library's last status */
+  bool types;              /* list the types that are read */
   int status;
 };
 
-/* An option of `netc import` (`user`: the request), and an --input alone. */
+/* Takes an option of `netc import` (`user`: the request), or an --input
+ * alone. */
 int request_take(void *user, enum option_id option, const char *name,
                  char *value);
 int request_take_input(struct import_request *r, char *value);
 
-/* A context that opens no file: a file's own source may have a stranger's
- * `use`, which netc writes into none. */
+/* A context that opens no files: a source inside a model may have a foreign
+ * `use`, which netc never writes there. */
 struct netc *request_context(void);
 
-/* The file as a source, which `formatted` has then, compared with it. */
+/* Translates the file into a source, proves it, and stores it in
+ * `formatted`. */
 int request_make_source(struct import_request *r,
                         const struct opened_file *opening, struct graph *graph,
                         struct imported *result);
 
-/* Says why a graph failed. */
+/* Reports why a graph failed. */
 int request_refuse(const struct import_request *r, struct graph *graph);
 
 /* "nets/yolov3.weights" for "nets/yolov3.cfg" */
 const char *request_beside(struct import_request *r, const char *suffix);
 
-/* An output would take the name of what it is made of. */
+/* Reports that an output would replace its input. */
 int request_would_replace(const char *path);
 
-/* Tensors alone, of which the net is guessed. */
+/* True for a file with only tensors, whose net is recognised. */
 bool request_is_weights(struct opened_file *opening);
 
 #endif

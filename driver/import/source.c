@@ -1,6 +1,6 @@
 /*
- * A file of another framework as a source, which is proven before it is
- * written (import/proof.h), so that an import is right or an error.
+ * Translates a file of another framework into a source, and proves it before it
+ * is written (import/proof.h), so that an import is right or an error.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const char *stem(struct import_request *r) {
                                    : arena_copy(&r->arena, name, length);
 }
 
-/* The folder that a file lies in; standard input lies in none. */
+/* The directory of a file; NULL for standard input. */
 static const char *folder_of(struct import_request *r) {
   const char *slash = strrchr(r->path, '/');
   if (strcmp(r->path, "-") == 0)
@@ -53,7 +53,7 @@ int request_refuse(const struct import_request *r, struct graph *graph) {
                      SLICE_ARG(e->message));
 }
 
-/* If a shorter source is not the file's net, the mistake is ours. */
+/* If a shortened source is not the file's net, that is a bug in netc. */
 static int settle(struct import_request *r, struct graph *graph,
                   struct imported *result) {
   struct import_proof proof = {.netc = r->netc, .path = r->path};
@@ -73,14 +73,14 @@ static int settle(struct import_request *r, struct graph *graph,
   return EXIT_DONE;
 }
 
-/* Windows puts a mark before texts. */
+/* Removes the byte order mark that Windows writes. */
 static struct slice without_mark(struct slice file) {
   if (file.length >= 3 && memcmp(file.at, "\xEF\xBB\xBF", 3) == 0)
     return slice_from(file, 3);
   return file;
 }
 
-/* A net without its batch norms trains in much less memory. */
+/* Warns that a net without its batch norms needs less memory in training. */
 static void tell_folded(const struct import_request *r,
                         const struct graph *graph) {
   static const char help[] =
@@ -114,7 +114,7 @@ const char *request_beside(struct import_request *r, const char *suffix) {
   size_t name = slash ? (size_t)(slash - r->path) : 0;
   size_t length = strlen(r->path), end = length;
   if (slice_ends(slice_of(r->path), ".gz"))
-    length = end = length - 3; /* what is in it counts */
+    length = end = length - 3; /* the inner suffix counts */
   while (end > name && r->path[end] != '.')
     end--;
   length = end > name ? end : length;
@@ -123,7 +123,7 @@ const char *request_beside(struct import_request *r, const char *suffix) {
   return text_string(&path);
 }
 
-/* Where the values are that the file itself has not. */
+/* Finds the file of values that are not in the file itself. */
 static int find_values(struct import_request *r,
                        const struct opened_file *opening) {
   const char *suffix = file_kind(opening->kind)->values;
@@ -146,7 +146,7 @@ static int find_values(struct import_request *r,
 }
 
 /*
- * Mends the help for a picture that is too small: it names the first usual size
+ * Improves the help for an image that is too small: names the first common size
  * with which the file can be read. Templates have 1x1x3.
  */
 static void try_sizes(struct import_request *r,
@@ -174,7 +174,7 @@ static void try_sizes(struct import_request *r,
   }
 }
 
-/* One that netc wrote, with the weights of its source. */
+/* True if the source inside the file still matches its weights. */
 static bool is_kept(struct import_request *r, struct graph *graph,
                     const struct imported *result) {
   struct import_proof proof = {.netc = r->netc, .path = r->path};
@@ -197,11 +197,11 @@ static int read_source(struct import_request *r,
     say_note(r->path, NULL, "netc wrote it, and its source is in it");
     return EXIT_DONE;
   }
-  r->options.no_source = true; /* it is of another version, perhaps */
+  r->options.no_source = true; /* possibly from another version */
   return read_source(r, reader, text, graph, result);
 }
 
-/* One that the file has stays as it is. */
+/* Stores the formatted source; one from the file stays unchanged. */
 static int put_formatted(struct import_request *r, const struct graph *graph) {
   if (graph->kept &&
       !bytes_sink(&r->formatted, graph->source.at, graph->source.length))

@@ -1,8 +1,8 @@
-/* Completion: what may stand at a place. Signatures: what a layer takes. */
+/* Completion of words at a place, and signatures of layers. */
 #include "driver/lsp/document.h"
 #include "driver/lsp/shown.h"
 
-/* The protocol's numbers for what a token stands for. */
+/* The protocol's number for a kind of token. */
 static int item_kind(enum netc_token_kind kind) {
   switch (kind) {
   case NETC_TOKEN_KEYWORD: return 14;
@@ -16,13 +16,13 @@ static int item_kind(enum netc_token_kind kind) {
   }
 }
 
-/* Leaves empty strings out. */
+/* Adds a string unless it is empty. */
 static void put_string(json_t *object, const char *key, const char *string) {
   if (*string)
     json_object_set_new(object, key, lsp_string(slice_of(string)));
 }
 
-/* Where the word begins that ends at the byte. */
+/* The start of the word that ends at the byte. */
 static size_t word_begin(const struct lsp_document *d, size_t byte) {
   const char *text = d->text.at + d->text.mark;
   while (byte > 0 && is_word_byte(text[byte - 1]))
@@ -30,7 +30,7 @@ static size_t word_begin(const struct lsp_document *d, size_t byte) {
   return byte;
 }
 
-/* Up to the end of the word, with the = that the choice brings, too. */
+/* The end of the word, with its = if the choice includes one. */
 static size_t word_end(const struct lsp_document *d, size_t byte,
                        const char *choice) {
   const char *text = d->text.at + d->text.mark;
@@ -73,15 +73,15 @@ json_t *lsp_completion(struct lsp_server *server, const json_t *params,
 
 /* Signatures */
 
-/* A layer's statement, from its word to where the cursor is. */
+/* A layer's statement from its word to the cursor. */
 struct call_site {
   struct netc_token head; /* the layer or def */
-  int64_t option;         /* the last one before the cursor, or -1 */
-  size_t values;          /* by their place */
-  bool within;            /* the cursor touches the last one */
+  int64_t option;         /* the last before the cursor, or -1 */
+  size_t values;          /* positional values */
+  bool within;            /* the cursor touches the last value */
 };
 
-/* Whether a line ends between two bytes that no `\` joins. */
+/* True if a line ends between two bytes, without a `\`. */
 static bool breaks(const struct lsp_document *d, size_t begin, size_t end) {
   const char *text = d->text.at + d->text.mark;
   for (size_t i = begin; i < end; i++)
@@ -96,7 +96,7 @@ static bool begins_value(const struct netc_token *token, char first) {
          token->kind == NETC_TOKEN_LABEL || first == '(' || first == '{';
 }
 
-/* Values that are parted by blanks: `3x3` is one. */
+/* Counts values that are separated by blanks: `3x3` is one. */
 static void count_value(struct call_site *site, const struct netc_token *token,
                         char first, size_t last_end, bool keyed) {
   if (token->kind == NETC_TOKEN_OPTION)
@@ -142,7 +142,7 @@ static json_t *parameter_of(size_t begin, size_t end,
                    lsp_string(slice_of(argument->doc)));
 }
 
-/* The value that is being written, or that comes next. */
+/* The index of the value that is being written, or of the next one. */
 static size_t value_index(const struct call_site *site) {
   return site->values - (site->values && site->within);
 }
@@ -185,7 +185,7 @@ static json_t *signature_of_layer(const struct call_site *site) {
                    active < 0 ? 0 : active);
 }
 
-/* As it is written where it is defined: "block(c, s=1)". */
+/* A signature as in the definition: "block(c, s=1)". */
 static json_t *signature_of_def(struct lsp_document *d,
                                 const struct call_site *site) {
   struct netc_name name = {.size = sizeof name};

@@ -1,11 +1,11 @@
-/* Diagnostics as editors show them, and the edits that they offer. */
+/* Diagnostics for editors, and the edits that they offer. */
 #include <stdlib.h>
 
 #include "driver/lsp/document.h"
 
 enum { SEVERITY_IS_ERROR = 1, SEVERITY_IS_WARNING = 2, TAG_UNNECESSARY = 1 };
 
-/* A file of defs, for `use`, describes no net and need not. */
+/* True for a file with only defs, for `use`, which needs no input. */
 static bool is_idle(const struct lsp_document *d,
                     const struct netc_diagnostic *diagnostic) {
   struct netc_name name = {.size = sizeof name};
@@ -22,7 +22,7 @@ static struct slice base_name(const char *path) {
   return slice_of(slash ? slash + 1 : path);
 }
 
-/* The `use` of that file, else the first one; false: there is none. */
+/* Finds the `use` of that file, else the first `use`; false: there is none. */
 static bool find_use(const struct lsp_document *d, const char *file,
                      struct netc_place *place) {
   struct netc_token token = {.size = sizeof token};
@@ -39,7 +39,7 @@ static bool find_use(const struct lsp_document *d, const char *file,
     if (!found)
       *place = token.place;
     found = true;
-    word.length--; /* the quote */
+    word.length--; /* drops the quote */
     if (word.length > name.length && memcmp(word.at + word.length - name.length,
                                             name.at, name.length) == 0) {
       *place = token.place;
@@ -88,7 +88,7 @@ static void put_related(struct lsp_document *d, json_t *all,
                                     "message", lsp_string(slice_of(text))));
 }
 
-/* Takes the range and the places that belong to it. */
+/* Takes ownership of `range` and `related`. */
 static json_t *make_diagnostic(const struct netc_diagnostic *diagnostic,
                                json_t *range, json_t *related, bool elsewhere) {
   bool error = diagnostic->severity == NETC_SEVERITY_ERROR;
@@ -111,7 +111,7 @@ static void put_labels(struct lsp_document *d, json_t *related,
                 diagnostic->labels[i].text);
 }
 
-/* In the document itself: of another file at its `use`. */
+/* In the document itself; one of another file is at its `use`. */
 static json_t *diagnostic_of(struct lsp_document *d,
                              const struct netc_diagnostic *diagnostic) {
   bool here = document_has(d, &diagnostic->place);
@@ -126,7 +126,7 @@ static json_t *diagnostic_of(struct lsp_document *d,
                          related, !here);
 }
 
-/* In the file itself that the document uses. */
+/* Adds it to the file that the document uses. */
 static void put_elsewhere(struct lsp_document *d,
                           const struct netc_diagnostic *diagnostic) {
   json_t *location = document_location(d, &diagnostic->place);
@@ -167,7 +167,8 @@ void document_publish(struct lsp_document *d) {
     lsp_complain(d->server, "%s: %s", d->path,
                  d->status == NETC_NO_MEMORY ? "out of memory"
                                              : netc_message(d->check));
-  json_object_del(d->server->published, d->uri); /* its version is to be told */
+  json_object_del(d->server->published, d->uri); /* so that its version is
+                                                  * sent */
   lsp_publish(d->server);
 }
 
@@ -177,7 +178,7 @@ void document_unpublish(struct lsp_document *d) {
   d->own = d->elsewhere = NULL;
 }
 
-/* Two nets that use a file may both say it. */
+/* True if another net that uses the file has the same diagnostic. */
 static bool is_said(const json_t *all, const json_t *one) {
   const json_t *other;
   size_t i;
@@ -189,7 +190,7 @@ static bool is_said(const json_t *all, const json_t *one) {
   return false;
 }
 
-/* What is wrong in files that a document uses, to what they know themselves. */
+/* Adds diagnostics in used files to those of the files themselves. */
 static void put_used(struct lsp_document *d, json_t *now) {
   const char *uri;
   json_t *found, *one;
@@ -216,8 +217,8 @@ static void send_diagnostics(struct lsp_server *server, const char *uri,
   lsp_notify(server, "textDocument/publishDiagnostics", params);
 }
 
-/* Documents that are yet to be compiled say nothing, and keep what they have.
- */
+/* Publishes changes. Documents that are not compiled yet keep their
+ * diagnostics. */
 void lsp_publish(struct lsp_server *server) {
   json_t *now = json_object(), *none = json_array(), *all;
   const char *uri;
@@ -249,7 +250,7 @@ void lsp_publish(struct lsp_server *server) {
 
 /* Edits */
 
-/* Puts an edit to those of its document. */
+/* Adds an edit to those of its document. */
 static void put_edit(struct lsp_document *d, json_t *by_uri,
                      const struct netc_fixit *fixit) {
   json_t *location = document_location(d, &fixit->place);
@@ -288,7 +289,7 @@ static void title_of(const struct netc_diagnostic *diagnostic, char *title,
   size_t length = strcspn(text, "\n");
   size_t shown = length < 60 ? length : 60;
   while (shown > 0 && shown < length && (text[shown] & 0xC0) == 0x80)
-    shown--; /* whole characters */
+    shown--; /* whole characters only */
   if (diagnostic->fixit_count > 1)
     snprintf(title, room, "netc: mend [%s]", diagnostic->slug);
   else if (length == 0)
@@ -328,7 +329,7 @@ static json_t *action_for(struct lsp_document *d,
                    1, "edit", workspace_edit(d->server, edits));
 }
 
-/* All edits; of two that lie on each other the first. */
+/* Collects all edits; of two that overlap, the first. */
 static json_t *fix_all(struct lsp_document *d) {
   struct netc_diagnostic diagnostic = {.size = sizeof diagnostic};
   struct netc_place taken[200];

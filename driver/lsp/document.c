@@ -9,7 +9,7 @@
 
 /* Texts for `use` */
 
-/* A file; a pipe or device could block, or be the wire itself. */
+/* Reads regular files only; a pipe or device could block, or be the wire. */
 static enum netc_found read_plain(const char *path, netc_sink_fn *sink,
                                   void *sink_user) {
   char piece[1 << 16];
@@ -113,7 +113,7 @@ static struct lsp_document *open_document(struct lsp_server *server,
   return d;
 }
 
-/* Whether its net reads the file, or could not read some file. */
+/* True if its net reads the file, or has a file that it could not read. */
 static bool uses_file(const struct lsp_document *d, const char *path) {
   struct netc_diagnostic wrong = {.size = sizeof wrong};
   const char *source;
@@ -126,7 +126,7 @@ static bool uses_file(const struct lsp_document *d, const char *path) {
   return false;
 }
 
-/* Nets that use the file of this document are other ones now. */
+/* Marks the nets that use this file for compilation. */
 static void touch_users(struct lsp_server *server, const char *path) {
   for (size_t i = 0; i < server->document_count; i++) {
     struct lsp_document *d = server->documents[i];
@@ -163,13 +163,13 @@ void lsp_did_open(struct lsp_server *server, const json_t *params) {
   touch_users(server, d->path);
 }
 
-/* A change of a range, or a new text. */
+/* Applies a change of a range, or a new text. */
 static bool change_text(struct lsp_document *d, const json_t *change) {
   const json_t *text = json_object_get(change, "text");
   const json_t *range = json_object_get(change, "range");
   struct slice bytes = {json_string_value(text), json_string_length(text)};
   if (!json_is_string(text))
-    return true; /* nothing that could be done */
+    return true; /* nothing can be done */
   if (!json_is_object(range))
     return lsp_text_take(&d->text, bytes);
   enum lsp_encoding encoding = d->server->encoding;
@@ -208,7 +208,7 @@ void lsp_did_change(struct lsp_server *server, const json_t *params) {
   touch_users(server, d->path);
 }
 
-/* Files may have changed that some net uses. */
+/* Marks all documents, since used files may have changed. */
 void lsp_files_changed(struct lsp_server *server, const json_t *params) {
   (void)params;
   for (size_t i = 0; i < server->document_count; i++)

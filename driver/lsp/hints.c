@@ -1,4 +1,4 @@
-/* Inlay hints: shapes at the ends of lines. Code lenses: what a net takes. */
+/* Inlay hints: shapes at line ends. Code lenses: costs and memory of a net. */
 #include "driver/lsp/document.h"
 #include "driver/lsp/shown.h"
 
@@ -44,7 +44,7 @@ static json_t *lens_at(const struct lsp_document *d, size_t byte,
                    lsp_take(title), "command", "");
 }
 
-/* The first line that says something. */
+/* The place of the first token that is no comment. */
 static size_t first_line(const struct lsp_document *d) {
   struct netc_token token = {.size = sizeof token};
   for (size_t i = 0; netc_token(d->check, 0, i, &token) == NETC_OK; i++)
@@ -79,7 +79,7 @@ json_t *lsp_code_lenses(struct lsp_server *server, const json_t *params,
     return NULL;
   json_t *all = json_array();
   if (!netc || netc_totals(netc, &totals) != NETC_OK)
-    return all; /* a net in error takes nobody knows what */
+    return all; /* costs of a net with errors are unknown */
   size_t byte = first_line(d);
   lsp_put(&counts, "%s parameters · %s MACs",
           count_text(totals.param_count).text,

@@ -1,4 +1,4 @@
-/* Hover: what a word means, and the row of a layer with its formulas. */
+/* Hover: the meaning of a word, and a layer's row with its formulas. */
 #include "driver/lsp/document.h"
 #include "driver/lsp/shown.h"
 

@@ -1,4 +1,4 @@
-/* All places of a name; whether they may have another one. */
+/* All places of a name, and whether it can be renamed. */
 #include "driver/lsp/mentions.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ void mentions_free(struct lsp_mentions *mentions) {
   *mentions = (struct lsp_mentions){0};
 }
 
-/* A trial of other names */
+/* A trial of the new name */
 
 struct renaming {
   const struct lsp_mentions *mentions;
@@ -61,7 +61,7 @@ static int from_the_end(const void *a, const void *b) {
   return (x->begin < y->begin) - (x->begin > y->begin);
 }
 
-/* Puts the word into a text of that path. */
+/* Replaces the name in the text of that path. */
 static bool put_word(const struct renaming *r, const char *path,
                      struct lsp_text *text) {
   struct netc_place *places = malloc((r->mentions->count + 1) * sizeof *places);
@@ -112,7 +112,7 @@ static const char *new_error(struct netc *before, struct netc *after) {
   return last;
 }
 
-/* Names in their order, and how often each is used. */
+/* True if both nets have names with equal numbers of uses, in order. */
 static bool are_used_alike(struct netc *before, struct netc *after) {
   struct netc_name a = {.size = sizeof a}, b = {.size = sizeof b};
   for (size_t i = 0;; i++) {

@@ -6,7 +6,7 @@
 
 struct lsp_mention {
   struct netc_place place;
-  struct lsp_document *document; /* whose net has it */
+  struct lsp_document *document; /* whose net contains it */
 };
 
 struct lsp_mentions {
@@ -17,8 +17,8 @@ struct lsp_mentions {
 void mentions_find(struct lsp_document *document, const struct netc_name *name,
                    struct lsp_mentions *mentions);
 
-/* Whether the nets stay what they are with another word there: no new error,
- * and no other name is meant. */
+/* True if nets do not change with another word there: no new errors, and every
+ * name still has its uses. */
 bool mentions_may_become(const struct lsp_mentions *mentions,
                          struct lsp_document *document, const char *word,
                          struct lsp_error *error);

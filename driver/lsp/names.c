@@ -1,10 +1,10 @@
-/* Names: where they are defined and used, and new ones for them. */
+/* Names: definitions, references and renaming. */
 #include <stdlib.h>
 
 #include "driver/lsp/document.h"
 #include "driver/lsp/mentions.h"
 
-/* The name at a place of a request; false: there is none. */
+/* The name at a place; false: none. */
 static bool name_asked(const struct lsp_document *d, size_t byte,
                        struct netc_token *token, struct netc_name *name) {
   *token = (struct netc_token){.size = sizeof *token};
@@ -15,7 +15,7 @@ static bool name_asked(const struct lsp_document *d, size_t byte,
          netc_name_at(d->check, (size_t)token->name, name) == NETC_OK;
 }
 
-/* `use "lib/x.net"`: the beginning of that file. */
+/* The location of the start of a used file: `use "lib/x.net"`. */
 static json_t *used_file(struct lsp_document *d,
                          const struct netc_token *token) {
   const char *text = d->text.at + d->text.mark, *path;

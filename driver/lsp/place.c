@@ -1,9 +1,9 @@
-/* Places: of a request in a text, of the library's in other files, URIs. */
+/* Places: of requests in a text, of the library in other files; URIs. */
 #include <stdlib.h>
 
 #include "driver/lsp/document.h"
 
-/* The library counts from behind a byte order mark. */
+/* The library counts bytes after a byte order mark. */
 static size_t byte_at(const struct lsp_document *d, const json_t *position) {
   size_t byte = lsp_text_byte_at(&d->text, d->server->encoding, position);
   return byte > d->text.mark ? byte - d->text.mark : 0;
@@ -44,7 +44,7 @@ bool document_has(const struct lsp_document *d,
   return strcmp(place->file, d->path) == 0;
 }
 
-/* Another source of its net, as it was read; NULL: it is not known. */
+/* The text of another source of its net as it was read; NULL: unknown. */
 static const struct lsp_text *used_text(struct lsp_document *d,
                                         const char *file) {
   const char *path;
@@ -80,7 +80,7 @@ static char *uri_of_path(const char *path) {
   if (!uri)
     return NULL;
   if (strstr(path, "://") || strncmp(path, "untitled:", 9) == 0) {
-    memcpy(uri, path, length + 1); /* a document that is no file */
+    memcpy(uri, path, length + 1); /* a document that is not a file */
     return uri;
   }
   memcpy(uri, "file://", 7);
@@ -133,7 +133,7 @@ char *path_of_uri(const char *uri) {
     return path;
   }
   at += 7;
-  at += strcspn(at, "/"); /* a host: it is this one */
+  at += strcspn(at, "/"); /* any host is taken for this one */
   while (*at) {
     int high = *at == '%' ? digit_of(at[1]) : -1;
     int low = high < 0 ? -1 : digit_of(at[2]);

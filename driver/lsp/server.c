@@ -1,4 +1,4 @@
-/* netc lsp: the loop, the table of methods, beginning and end. */
+/* netc lsp: the loop, the table of methods, start and end. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <signal.h>
@@ -8,13 +8,13 @@
 #include "driver/lsp/document.h"
 #include "driver/options.h"
 
-/* Whether the client lives is looked at so often; the wire, while work goes
- * on: milliseconds. */
+/* Milliseconds between checks that the client is running, and between reads of
+ * the wire during work. */
 enum { CLIENT_WATCH = 2000, WIRE_WATCH = 10 };
 
 static const struct lsp_method {
   const char *name;
-  lsp_request_fn *request; /* NULL: it is a notification */
+  lsp_request_fn *request; /* NULL: a notification */
   lsp_notice_fn *notice;
 } methods[] = {
 #define REQUEST(name, function) {name, function, NULL},
@@ -33,7 +33,7 @@ static const struct lsp_method *find_method(const char *name) {
 
 /* Sending */
 
-/* Takes the message. */
+/* Takes ownership of the message. */
 static void send_message(struct lsp_server *server, json_t *message) {
   char *text = message ? json_dumps(message, JSON_COMPACT) : NULL;
   if (text)
@@ -79,8 +79,8 @@ static void send_error(struct lsp_server *server, const json_t *id,
 
 /* Reading ahead */
 
-/* A half of a pair of \u escapes by itself is no text; editors send one when a
- * deletion parts the pair. U+FFFD is as long, so positions stay right. */
+/* Replaces half of a pair of \u escapes by U+FFFD of equal length, so that
+ * positions stay right. Editors send one if a deletion splits the pair. */
 static void mend_surrogates(char *at, size_t length) {
   for (size_t i = 0; i + 5 < length; i++) {
     if (at[i] != '\\')
@@ -150,7 +150,7 @@ static void take_frames(struct lsp_server *server) {
   }
 }
 
-/* Reads what has come, waiting so long at most. */
+/* Reads what has arrived, after at most `milliseconds`. */
 static void read_ahead(struct lsp_server *server, int milliseconds) {
   if (!is_full(server) && wire_read(&server->wire, milliseconds))
     take_frames(server);
@@ -170,7 +170,7 @@ static bool client_is_gone(const struct lsp_server *server) {
   return server->client && kill(server->client, 0) != 0 && errno == ESRCH;
 }
 
-/* What changes a text makes the work on it useless. */
+/* A pending text change makes the current work obsolete. */
 bool lsp_goes_on(void *user, const char *what, int64_t done, int64_t total) {
   struct lsp_server *server = user;
   struct timespec now;
@@ -189,7 +189,7 @@ bool lsp_goes_on(void *user, const char *what, int64_t done, int64_t total) {
          !client_is_gone(server);
 }
 
-/* Beginning and end */
+/* Start and end */
 
 static bool can(const json_t *params, const char *a, const char *b,
                 const char *c) {
@@ -323,7 +323,7 @@ static void take_message(struct lsp_server *server,
   struct lsp_error error;
   if (!name &&
       (json_object_get(message, "result") || json_object_get(message, "error")))
-    return; /* an answer; nothing is asked of clients */
+    return; /* a response, though the server sends no requests */
   if (!name || (id && !is_id(id))) {
     lsp_fail(&error, LSP_INVALID_REQUEST, "neither request nor notification");
     send_error(server, is_id(id) ? id : NULL, &error);
@@ -339,7 +339,7 @@ static void take_message(struct lsp_server *server,
   }
 }
 
-/* Diagnostics of one document that changed; false: there is none. */
+/* Updates the diagnostics of one changed document; false: there is none. */
 static bool update_one(struct lsp_server *server) {
   for (size_t i = 0; i < server->document_count; i++)
     if (server->documents[i]->dirty) {
@@ -369,7 +369,7 @@ static void serve(struct lsp_server *server) {
   }
 }
 
-/* Editors say --stdio, which is all there is. */
+/* Removes --stdio, which editors pass and which is the only way. */
 static int drop_stdio(int argc, char **argv) {
   int kept = 0;
   for (int i = 0; i < argc; i++)

@@ -1,4 +1,4 @@
-/* The language server: its state, and what its methods are made of. */
+/* The language server: its state, and common functions of its methods. */
 #ifndef NETC_DRIVER_LSP_SERVER_H
 #define NETC_DRIVER_LSP_SERVER_H
 
@@ -10,7 +10,7 @@
 #include "driver/lsp/wire.h"
 #include "netc_edit.h"
 
-/* Of JSON-RPC and of the protocol. */
+/* Error codes of JSON-RPC and of the protocol. */
 enum lsp_code {
   LSP_PARSE_ERROR = -32700,
   LSP_INVALID_REQUEST = -32600,
@@ -20,7 +20,7 @@ enum lsp_code {
   LSP_NOT_INITIALIZED = -32002,
   LSP_CANCELLED = -32800,
   LSP_CONTENT_MODIFIED = -32801,
-  LSP_FAILED = -32803, /* what was asked cannot be done */
+  LSP_FAILED = -32803, /* the request cannot be fulfilled */
 };
 
 enum {
@@ -37,7 +37,7 @@ struct lsp_waiting {
 
 struct lsp_server {
   struct lsp_wire wire;
-  struct lsp_waiting *queue; /* read, and not yet answered */
+  struct lsp_waiting *queue; /* read but not answered */
   size_t first, count;
   struct lsp_document *documents[LSP_MOST_DOCUMENTS];
   size_t document_count;
@@ -45,24 +45,24 @@ struct lsp_server {
   enum lsp_encoding encoding;
   bool initialized, shut_down, exits;
   bool plain;             /* the client shows no Markdown */
-  bool versions;          /* it takes `documentChanges` */
-  bool nested;            /* and symbols in symbols */
-  pid_t client;           /* whose end is ours; 0: not said */
-  const json_t *running;  /* the id of the request that is being answered */
-  bool cancelled;         /* it no longer need be */
-  struct timespec looked; /* when the wire was, while work goes on */
+  bool versions;          /* it supports `documentChanges` */
+  bool nested;            /* it supports nested symbols */
+  pid_t client;           /* the server ends with it; 0: unknown */
+  const json_t *running;  /* id of the request in progress */
+  bool cancelled;         /* that request is cancelled */
+  struct timespec looked; /* time of the last read during work */
 };
 
-/* Why a request has no result. */
+/* The reason why a request has no result. */
 struct lsp_error {
   enum lsp_code code; /* 0: none */
   char message[512];
 };
 
-/* What the numbers of semantic tokens mean: tokens.c. */
+/* Names of the types in semantic tokens: tokens.c. */
 json_t *lsp_token_legend(void);
 
-/* Sets it; NULL. */
+/* Sets the error; returns NULL. */
 json_t *lsp_fail(struct lsp_error *error, enum lsp_code code,
                  const char *format, ...) PRINTF_LIKE(3, 4);
 
@@ -76,14 +76,14 @@ typedef void lsp_notice_fn(struct lsp_server *server, const json_t *params);
 #undef REQUEST
 #undef NOTICE
 
-/* Sends a notification; takes `params`. */
+/* Sends a notification; takes ownership of `params`. */
 void lsp_notify(struct lsp_server *server, const char *method, json_t *params);
 
-/* "window/showMessage": an error that belongs to no request. */
+/* "window/showMessage": an error outside of any request. */
 void lsp_complain(struct lsp_server *server, const char *format, ...)
     PRINTF_LIKE(2, 3);
 
-/* While work goes on: false, if nobody waits for it any more. */
+/* Called during work; false if its result is no longer needed. */
 bool lsp_goes_on(void *server, const char *what, int64_t done, int64_t total);
 
 #endif

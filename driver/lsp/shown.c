@@ -1,4 +1,4 @@
-/* What several methods show: texts and shapes. */
+/* Texts and shapes for several methods. */
 #include "driver/lsp/shown.h"
 
 #include <inttypes.h>

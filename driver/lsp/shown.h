@@ -1,4 +1,4 @@
-/* What several methods show: texts and shapes. */
+/* Texts and shapes for several methods. */
 #ifndef NETC_DRIVER_LSP_SHOWN_H
 #define NETC_DRIVER_LSP_SHOWN_H
 
@@ -6,10 +6,10 @@
 
 void lsp_put(struct bytes *out, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* "56x56x64", with ? for what is unknown. */
+/* "56x56x64", with ? for unknown sizes. */
 void lsp_put_shape(struct bytes *out, const struct netc_shape *shape);
 
-/* What was put, as a string; frees it. */
+/* The text as a JSON string; frees `out`. */
 json_t *lsp_take(struct bytes *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The outline: layers and what is defined, inside the braces they stand in. */
+/* The outline: layers and definitions, nested by their braces. */
 #include <stdlib.h>
 
 #include "driver/lsp/document.h"
@@ -15,8 +15,8 @@ enum outline_kind {
 };
 
 struct outline_row {
-  size_t begin, end;           /* bytes: all of it, */
-  size_t name_begin, name_end; /* and what stands for it */
+  size_t begin, end;           /* bytes of the whole statement, */
+  size_t name_begin, name_end; /* and of its name */
   enum outline_kind kind;
   char *name;
   struct bytes detail;
@@ -39,7 +39,7 @@ static struct outline_row *add_symbol(struct outline *o, size_t begin,
   return &at[o->count++];
 }
 
-/* What is written after a name: to the end of its line, or of its braces. */
+/* The end of a statement: of its line, or of its braces. */
 static size_t statement_end(const struct outline *o, size_t token_index) {
   struct netc_token token = {.size = sizeof token};
   const char *text = o->d->text.at + o->d->text.mark;
@@ -86,7 +86,7 @@ static void add_names(struct outline *o) {
   }
 }
 
-/* The label that stands before a layer, of which it is the statement. */
+/* The label before a layer, whose statement it names. */
 static struct outline_row *label_of(struct outline *o, size_t labels,
                                     size_t begin) {
   const char *text = o->d->text.at + o->d->text.mark;
@@ -106,7 +106,7 @@ static int by_place(const void *a, const void *b) {
   return (x->end < y->end) - (x->end > y->end);
 }
 
-/* A layer once, however often loops and calls make it. */
+/* Adds each layer once, even if loops and calls repeat it. */
 static void add_layers(struct outline *o) {
   struct netc_layer layer = {.size = sizeof layer};
   size_t labels = o->count, seen = SIZE_MAX;
@@ -139,7 +139,7 @@ static void drop_symbol(struct outline_row *symbol) {
   bytes_free(&symbol->detail);
 }
 
-/* Of layers with one place the first is kept. */
+/* Keeps the first of several layers at one place. */
 static void sort_symbols(struct outline *o) {
   size_t kept = 0;
   if (o->count)
@@ -162,7 +162,7 @@ static json_t *symbol_json(struct outline *o, struct outline_row *s) {
                    document_range(d, s->name_begin, s->name_end));
 }
 
-/* Those from *next on that lie before `end`. */
+/* Takes symbols from *next on that begin before `end`. */
 static json_t *nest(struct outline *o, size_t *next, size_t end, int depth) {
   json_t *all = json_array();
   while (*next < o->count && o->at[*next].begin < end) {
@@ -176,7 +176,7 @@ static json_t *nest(struct outline *o, size_t *next, size_t end, int depth) {
   return all;
 }
 
-/* For clients that show no tree. */
+/* For clients without nested symbols. */
 static json_t *flat(struct outline *o) {
   json_t *all = json_array();
   for (size_t i = 0; i < o->count; i++) {

@@ -1,4 +1,4 @@
-/* Texts as the protocol sees them. */
+/* Texts in the terms of the protocol. */
 #include "driver/lsp/text.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static bool is_line_end(const char *at, size_t i, size_t length) {
          (at[i] == '\r' && (i + 1 == length || at[i + 1] != '\n'));
 }
 
-/* Takes a block of `length` bytes from malloc, with a NUL after it. */
+/* Takes ownership of `length` bytes from malloc, with a NUL after them. */
 static bool adopt(struct lsp_text *text, char *at, size_t length) {
   size_t count = 1;
   for (size_t i = 0; i < length; i++)
@@ -84,12 +84,12 @@ void lsp_text_drop(struct lsp_text *text) {
 
 /* Positions */
 
-/* Of the character that begins there, in bytes and in units. */
+/* The size of the character at a place, in bytes and in units. */
 static size_t step(const char *at, size_t length, enum lsp_encoding encoding,
                    size_t *units) {
   size_t bytes = utf8_length(at, length);
   if (bytes == 0)
-    bytes = 1; /* as an editor shows it that reads the file: one sign */
+    bytes = 1; /* invalid: editors show one character */
   *units = encoding == LSP_UTF8                 ? bytes
            : encoding == LSP_UTF16 && bytes > 3 ? 2
                                                 : 1;
@@ -106,7 +106,7 @@ size_t lsp_text_units(const char *at, size_t length,
   return all;
 }
 
-/* Without what ends it. */
+/* The end of a line without its line break. */
 static size_t line_end(const struct lsp_text *text, size_t line) {
   if (line + 1 >= text->line_count)
     return text->length;
@@ -125,7 +125,7 @@ static size_t byte_at(const struct lsp_text *text, enum lsp_encoding encoding,
   while (at < end) {
     size_t bytes = step(text->at + at, end - at, encoding, &units);
     if (units > character)
-      break; /* it is there, or inside it */
+      break; /* the position is at or in this character */
     character -= units;
     at += bytes;
   }

@@ -1,4 +1,4 @@
-/* Semantic tokens, and what can be folded: from the tokens of a source. */
+/* Semantic tokens and folding ranges, from the tokens of a source. */
 #include <stdlib.h>
 
 #include "driver/lsp/document.h"
@@ -8,7 +8,7 @@
 enum { MODIFIER_DECLARATION = 1, MODIFIER_LIBRARY = 2 };
 
 static const struct token_type {
-  const char *name; /* of the protocol; NULL: it is not told */
+  const char *name; /* the protocol's name; NULL: not sent */
   int modifiers;
 } types[] = {
     [NETC_TOKEN_COMMENT] = {"comment", 0},
@@ -43,7 +43,7 @@ json_t *lsp_tokens(struct lsp_server *server, const json_t *params,
                    struct lsp_error *error) {
   struct lsp_document *d = document_asked(server, params, error);
   struct netc_token token = {.size = sizeof token};
-  size_t line = 0, last = 0; /* of the token before: byte where it begins */
+  size_t line = 0, last = 0; /* of the token before; `last`: its first byte */
   if (!d)
     return NULL;
   json_t *data = json_array();
@@ -84,9 +84,9 @@ static void put_fold(json_t *all, size_t first, size_t last, const char *kind) {
   json_array_append_new(all, fold);
 }
 
-/* Lines of comments that follow each other. */
+/* Consecutive lines of comments. */
 struct comment_lines {
-  size_t first, next; /* next 0: there are none */
+  size_t first, next; /* next 0: none */
 };
 
 static void end_comments(json_t *all, struct comment_lines *lines) {
@@ -122,7 +122,7 @@ json_t *lsp_folding(struct lsp_server *server, const json_t *params,
     if ((first == '{' || first == '[') && depth < MOST_OPEN)
       open[depth++] = line;
     else if ((first == '}' || first == ']') && depth > 0) {
-      depth--; /* the line of the bracket stays */
+      depth--; /* the line of the bracket stays visible */
       put_fold(all, open[depth], line > 0 ? line - 1 : 0, NULL);
     }
   }

@@ -1,10 +1,10 @@
-/* What is done with a net as a whole: its formatting, its diagram. */
+/* Requests for a net as a whole: formatting and diagram. */
 #include "driver/lsp/document.h"
 #include "driver/lsp/shown.h"
 
 /* Formatting */
 
-/* The lines that differ, so that the cursor stays where it can. */
+/* An edit of the lines that differ, so that the cursor keeps its place. */
 static json_t *line_edit(const struct lsp_document *d, struct slice made) {
   const char *text = d->text.at + d->text.mark;
   size_t length = d->text.length - d->text.mark;

@@ -33,7 +33,7 @@ bool wire_read(struct lsp_wire *wire, int milliseconds) {
   if (wire->ended)
     return false;
   if (poll(&fd, 1, milliseconds) <= 0)
-    return false; /* in time, or a signal */
+    return false; /* not in time, or a signal */
   if (!make_room(wire)) {
     wire->ended = true;
     return false;
@@ -45,7 +45,7 @@ bool wire_read(struct lsp_wire *wire, int milliseconds) {
   return got > 0;
 }
 
-/* Where the empty line after the head begins, and what follows it. */
+/* The empty line after a head, and the byte after it. */
 static bool find_head(const struct lsp_wire *wire, size_t *head,
                       size_t *after) {
   const char *at = wire->at + wire->begin;
@@ -72,7 +72,7 @@ static bool is_field(const char *at, size_t length, const char *name) {
   return true;
 }
 
-/* The number of its Content-Length; SIZE_MAX: there is none. */
+/* The value of Content-Length; SIZE_MAX: none. */
 static size_t find_length(const char *at, size_t length) {
   static const char name[] = "content-length:";
   size_t found = SIZE_MAX;
@@ -95,9 +95,9 @@ static size_t find_length(const char *at, size_t length) {
 }
 
 /*
- * Looks for "Content-Length: 80" with the line's end from `from` on, where all
- * may be out of step. A body has none: JSON has no line's end in a string. In
- * *at the place, or behind what cannot be the beginning of one.
+ * Looks for a line "Content-Length: 80" from `from` on after framing is lost. A
+ * body has none, as JSON has no line ends in strings. *at: its place, or the
+ * first byte that may still begin one.
  */
 static bool find_next(const struct lsp_wire *wire, size_t from, size_t *at) {
   enum { LONGEST_LINE = 64 };
@@ -119,7 +119,7 @@ static bool find_next(const struct lsp_wire *wire, size_t from, size_t *at) {
   return i < length;
 }
 
-/* Goes to the next head; false: it has not come yet. */
+/* Goes to the next head; false: it has not arrived. */
 static bool find_way(struct lsp_wire *wire) {
   size_t at;
   wire->lost = !find_next(wire, 0, &at);
@@ -127,7 +127,7 @@ static bool find_way(struct lsp_wire *wire) {
   return !wire->lost;
 }
 
-/* What begins here is no frame; a head may follow from its second byte on. */
+/* No frame begins here; a head may begin at the second byte. */
 static enum lsp_frame lose(struct lsp_wire *wire, struct slice *frame,
                            const char *why) {
   wire->begin++;
@@ -142,7 +142,7 @@ void wire_refuse(struct lsp_wire *wire) {
   wire->lost = true;
 }
 
-/* A body that is not whole, unless the next head has come before its end. */
+/* Waits for the rest of a body, unless the next head comes before its end. */
 static enum lsp_frame wait(struct lsp_wire *wire, size_t after,
                            struct slice *frame) {
   size_t at;
@@ -195,7 +195,7 @@ void wire_write(struct lsp_wire *wire, struct slice body) {
   char head[64];
   int length =
       snprintf(head, sizeof head, "Content-Length: %zu\r\n\r\n", body.length);
-  /* In one piece, so that a client need not read twice. */
+  /* In one write, so that a client need not read twice. */
   char *whole = malloc((size_t)length + body.length);
   if (!whole) {
     put_bytes(wire, head, (size_t)length);

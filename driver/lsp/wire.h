@@ -6,33 +6,33 @@
 
 enum {
   LSP_MOST_FRAME = 64 << 20, /* bytes of a message */
-  LSP_MOST_HEAD = 8192,      /* and of what is written above it */
+  LSP_MOST_HEAD = 8192,      /* bytes of its head */
 };
 
 struct lsp_wire {
   int in, out;
-  char *at; /* what was read: [begin, end) */
+  char *at; /* received bytes: [begin, end) */
   size_t begin, end, room;
-  size_t body;   /* of the frame that was taken last */
+  size_t body;   /* offset of the last frame's body */
   size_t looked; /* bytes from `begin` in which no head begins */
-  bool lost;     /* the next head is looked for, wherever it begins */
-  bool ended;    /* nothing more comes, or nobody reads */
+  bool lost;     /* searching for the next head */
+  bool ended;    /* the input ended, or the output is closed */
 };
 
 enum lsp_frame {
-  LSP_FRAME_NONE,   /* it is not whole yet */
-  LSP_FRAME_WHOLE,  /* in *frame, until more is read */
-  LSP_FRAME_BROKEN, /* in *frame why; what comes after it is read */
+  LSP_FRAME_NONE,   /* incomplete */
+  LSP_FRAME_WHOLE,  /* in *frame, until the next read */
+  LSP_FRAME_BROKEN, /* *frame has the reason; reading can go on */
 };
 
-/* Reads what is there, after that long at most; -1: as long as it takes.
- * Whether anything came. */
+/* Reads what arrives within `milliseconds`; -1: no limit. Returns whether
+ * anything arrived. */
 bool wire_read(struct lsp_wire *wire, int milliseconds);
 
 enum lsp_frame wire_take(struct lsp_wire *wire, struct slice *frame);
 
-/* The frame that was taken is no message: if its length was wrong, the next
- * head begins in it. Before more is read. */
+/* Called if the frame is no message, before the next read: if its length was
+ * wrong, the next head may begin inside it. */
 void wire_refuse(struct lsp_wire *wire);
 
 void wire_write(struct lsp_wire *wire, struct slice body);

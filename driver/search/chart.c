@@ -1,4 +1,4 @@
-/* The chart of a sweep: what is drawn of variants that may be a million. */
+/* The chart of a sweep, which may have a million variants. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/search/chart.h"
 
@@ -38,7 +38,7 @@ static void put_dot(struct dots *dots, const int64_t *figures) {
   uint64_t hash = 0;
   for (int i = 0; i < MOST_GOALS; i++)
     hash = (hash ^ (uint64_t)figures[i]) * 0x9E3779B97F4A7C15u;
-  size_t slot = (size_t)(hash >> 50); /* of 2^14 */
+  size_t slot = (size_t)(hash >> 50); /* the upper 14 bits */
   while (dots->at[slot][0] >= 0) {
     if (memcmp(dots->at[slot], figures, sizeof *dots->at) == 0)
       return;
@@ -48,7 +48,7 @@ static void put_dot(struct dots *dots, const int64_t *figures) {
   dots->count++;
 }
 
-/* The same dots with a digit less. */
+/* Rounds all dots to one digit less. */
 static void round_all(struct dots *dots) {
   int64_t(*figures)[MOST_GOALS] = dots->spare;
   size_t count = 0;
@@ -90,7 +90,7 @@ const char *chart_kind(const char *path) {
   return NULL;
 }
 
-/* Of the axes, or their values at those places. */
+/* Writes the names of the axes, or their values at `places`. */
 static bool put_names(struct bytes *to, const struct space *space,
                       const int64_t *places) {
   char value[AXIS_VALUE];
@@ -103,14 +103,14 @@ static bool put_names(struct bytes *to, const struct space *space,
   return bytes_sink(to, "", 1);
 }
 
-/* What netc_emit takes, of a front and dots. */
+/* The input of netc_emit for a front and dots. */
 struct drawn {
   struct netc_front front;
   struct netc_goal goals[MOST_GOALS];
   struct netc_dot *dots;
-  int64_t (*at)[MOST_GOALS]; /* of the front */
+  int64_t (*at)[MOST_GOALS]; /* figures of the front */
   size_t *starts;
-  struct bytes names; /* of the space, and of each that is named */
+  struct bytes names; /* of the space, and of each named variant */
 };
 
 static void describe_goals(struct drawn *d, const struct goals *goals) {
@@ -132,7 +132,7 @@ static void describe_goals(struct drawn *d, const struct goals *goals) {
   }
 }
 
-/* The front, after the other dots. */
+/* Adds the front, after the other dots. */
 static bool describe_front(struct drawn *d, const struct space *space,
                            const struct search_front *front, size_t first) {
   bool whole = put_names(&d->names, space, NULL);

@@ -1,4 +1,4 @@
-/* netc fit: its options, and what is free. */
+/* netc fit: its options and the free axes. */
 #include "driver/search/fit.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/suggest.h"
 
-/* "[18 34 50]" as a list, "1..8" as it is. */
+/* Turns "[18 34 50]" into a list; "1..8" stays. */
 static char *allowed_values(const char *allowed) {
   size_t length = strlen(allowed);
   char *values = malloc(length + 1);
@@ -66,7 +66,7 @@ static int complain_of_free(struct fit_search *s, const char *argument,
                   argument, name, s->options->files.at[0]);
 }
 
-/* NAME=VALUES, or NAME of what the source limits. */
+/* NAME=VALUES, or NAME alone for a parameter that the source limits. */
 static int free_one(struct fit_search *s, const char *argument, char **owned) {
   char name[AXIS_VALUE];
   struct netc_param p = {.size = sizeof p};

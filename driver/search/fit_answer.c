@@ -14,7 +14,7 @@ static struct count_text amount(enum figure figure, int64_t value) {
   return shown;
 }
 
-/* What is of a training step counts where a device is named. */
+/* Figures of a training step are shown if a device is named. */
 static bool is_shown(const struct fit_search *s, int figure) {
   const struct measured_net *v = &s->front.at[0].variant;
   return figure == FIGURE_SECONDS ? v->at[figure] > 0
@@ -29,7 +29,7 @@ static void put_place(const struct fit_search *s, size_t axis, int64_t place,
   tell("%s%s = %s", before, s->space.axes[axis].name, value);
 }
 
-/* The neighbour of the answer on an axis, compiled for this. */
+/* Compiles and prints the next variant on an axis. */
 static int put_next(struct fit_search *s, const struct front_member *best,
                     size_t axis) {
   int64_t places[MOST_AXES];
@@ -102,7 +102,7 @@ static int by_first_goal(const void *a, const void *b) {
   return order;
 }
 
-/* A row for each that none is better than in all goals. */
+/* Prints a row for each variant on the front. */
 static void put_front(struct fit_search *s) {
   char value[AXIS_VALUE];
   qsort(s->front.at, s->front.count, sizeof *s->front.at, by_first_goal);

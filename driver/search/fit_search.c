@@ -1,4 +1,4 @@
-/* The search of netc fit: lines that are bisected, or tried value by value. */
+/* The search of netc fit: bisects lines, or tries them value by value. */
 #include "driver/search/fit.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #define MOST_TRIED INT64_C(100000000)
 
-/* The longest axis along which everything grows. */
+/* Chooses the longest axis along which all figures grow. */
 static void choose_axis(struct fit_search *s) {
   bool goals_grow = true;
   s->along = s->space.count;
@@ -91,8 +91,8 @@ static int try_all(struct fit_search *s, int64_t *places) {
   return status;
 }
 
-/* No figure of a smaller one is larger. An arena may be: what no plan can be
- * below stands for it. */
+/* True if the smaller net has no larger figure. Arenas may be out of order, so
+ * their lower bounds are compared. */
 static bool keeps_order(const struct measured_net *small,
                         const struct measured_net *large) {
   for (int i = 0; i < FIGURE_COUNT; i++)
@@ -101,7 +101,8 @@ static bool keeps_order(const struct measured_net *small,
   return small->arena_bound <= large->arena_bound;
 }
 
-/* One more of a line; *odd: it does not compile, or is out of order. */
+/* Measures one place of a line. *odd: it does not compile or is out of
+ * order. */
 static int probe(struct fit_search *s, int64_t *places, int64_t place,
                  struct measured_net *v, bool *odd) {
   struct fit_line *line = &s->line;
@@ -121,9 +122,9 @@ static int probe(struct fit_search *s, int64_t *places, int64_t place,
 }
 
 /*
- * The largest that holds, and the next one, which does not. A plan may be
- * above what none can be below; then a larger one may hold once more, until
- * that bound passes the arena that was too large.
+ * Finds the largest variant within budget and the next one, which is above. A
+ * plan may exceed its lower bound, so a larger variant may be within budget
+ * again, until the bound exceeds the arena that was too large.
  */
 static int bisect(struct fit_search *s, int64_t *places, bool *odd) {
   int64_t low = -1, high = s->space.axes[s->along].count;

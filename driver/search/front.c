@@ -1,17 +1,17 @@
-/* Fronts: variants to which no other one is at least equal in every goal. */
+/* Fronts: variants to which no other is at least equal in every goal. */
 #include "driver/search/front.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static int compare_places(const int64_t *a, const int64_t *b) {
-  for (size_t i = 0; i < MOST_AXES; i++) /* those that are not there are 0 */
+  for (size_t i = 0; i < MOST_AXES; i++) /* unused axes are 0 */
     if (a[i] != b[i])
       return a[i] < b[i] ? -1 : 1;
   return 0;
 }
 
-/* Whether a is at least b in every goal. */
+/* True if a is at least b in every goal. */
 static bool covers(const struct search_front *front,
                    const struct front_member *a, const struct front_member *b) {
   for (size_t i = 0; i < front->goals.count; i++)
@@ -47,7 +47,7 @@ int front_add(struct search_front *front, const int64_t *places,
   memcpy(member.places, places, front->axes * sizeof *places);
   for (size_t i = 0; i < front->goals.count; i++) {
     member.goals[i] = goal_value(&front->goals.at[i], variant);
-    if (member.goals[i] != member.goals[i]) /* it divides by 0 */
+    if (member.goals[i] != member.goals[i]) /* NaN: divided by 0 */
       return EXIT_DONE;
   }
   for (size_t i = 0; i < front->count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Goals: sums, products, quotients of figures and numbers. There is no tree:
- * a text of a few words is read again for each variant.
+ * Goals: sums, products and quotients of figures and numbers. There is no tree;
+ * the short text is parsed again for each variant.
  */
 #include "driver/search/goal.h"
 
@@ -14,7 +14,7 @@ enum { MOST_DEPTH = 20 };
 
 struct goal_reader {
   const char *at;
-  const struct measured_net *variant; /* NULL: it is only checked */
+  const struct measured_net *variant; /* NULL: only check the text */
   bool wrong, grows, timed;
   int depth;
 };

@@ -1,7 +1,7 @@
 /*
- * The jobs of a sweep, for engines that run them: a file for Ninja, a script
- * for an array of Slurm. Both compile parts of the rows and put them together,
- * by this program's own options.
+ * The jobs of a sweep for other engines: a file for Ninja, or a script for a
+ * Slurm array. Both compile parts of the rows and merge them with this
+ * program's own options.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,13 +16,13 @@ struct job_list {
   struct text *out;
   const struct sweep_run *run;
   const struct net_options *options;
-  char base[LONGEST_BASE];   /* of the parts: "all" of all.csv */
-  char result[LONGEST_BASE]; /* where no output is named */
+  char base[LONGEST_BASE];   /* base name of the parts: "all" of all.csv */
+  char result[LONGEST_BASE]; /* used if no output is named */
   int64_t parts;
   bool ninja;
 };
 
-/* A text of the shell; Ninja has a use for dollars of its own. */
+/* Writes a text for the shell; Ninja needs dollars doubled. */
 static void put_shell(const struct job_list *list, const char *text) {
   for (; *text; text++) {
     if (*text == '$' && list->ninja)
@@ -35,7 +35,7 @@ static void put_word(const struct job_list *list, const char *text) {
   put_shell(list, shell_word("%s", text).text);
 }
 
-/* A path where Ninja's own syntax wants one. */
+/* Writes a path in Ninja's own syntax. */
 static void put_path(const struct job_list *list, const char *path) {
   for (; *path; path++) {
     if (strchr("$ :", *path))
@@ -44,20 +44,20 @@ static void put_path(const struct job_list *list, const char *path) {
   }
 }
 
-/* Whether an option is about the whole, not about what is compiled. */
+/* True if an option is for the whole sweep, not for compiling a part. */
 static bool is_of_whole(enum option_id option) {
   return option == OPTION_OUTPUT || option == OPTION_PARETO ||
          option == OPTION_SHARDS || option == OPTION_TITLE ||
          option == OPTION_LEGEND || option == OPTION_WIDTH;
 }
 
-/* An option as it may be written again. */
+/* Writes an option as it was given. */
 static void put_option(const struct job_list *list,
                        const struct option_given *given) {
   const struct option_row *row =
       given->option < OPTION_COUNT ? option_row(given->option) : NULL;
   const char *name = row ? row->name : given->name;
-  if (name) { /* a word that begins with a dash is no path */
+  if (name) { /* so that a value with a dash is not read as an option */
     text_put(list->out, " --");
     put_shell(list, shell_word("%s%s%s", name, given->value ? "=" : "",
                                given->value ? given->value : "")
@@ -106,7 +106,7 @@ static void put_ninja_sources(const struct job_list *list) {
   const struct net_options *o = list->options;
   const char *source;
   for (size_t i = 0; (source = netc_source(o->netc, i)) != NULL; i++)
-    if (*source != '<') { /* the command line, say */
+    if (*source != '<') { /* not a file, such as the command line */
       text_putc(list->out, ' ');
       put_path(list, source);
     }
@@ -172,8 +172,8 @@ static void put_ninja(const struct job_list *list) {
   text_putc(out, '\n');
 }
 
-/* A path cannot have a bar, and nothing a line's end: Ninja has no escape for
- * them. The first text that has one, or NULL. */
+/* The first text with a character for which Ninja has no escape, or NULL: a bar
+ * in a path, or a line end anywhere. */
 static const char *unwritable(const struct job_list *list) {
   static const char ends[] = "\n\r", in_paths[] = "|\n\r";
   const struct net_options *o = list->options;
@@ -195,7 +195,7 @@ static const char *unwritable(const struct job_list *list) {
 
 static int refuse_unwritable(const struct job_list *list) {
   const char *text = list->ninja ? unwritable(list) : NULL;
-  if (strpbrk(list->run->list, "\n\r")) /* its comment has the name */
+  if (strpbrk(list->run->list, "\n\r")) /* the name is in a comment */
     return complain(EXIT_USAGE,
                     "%s: the name of a file of jobs cannot have a line break",
                     list->run->list);
@@ -244,7 +244,7 @@ static void put_slurm(const struct job_list *list) {
 
 /* Both */
 
-/* Parts are called after the file of rows, or after the file of jobs. */
+/* Names the parts after the file of rows, or after the file of jobs. */
 static int name_parts(struct job_list *list) {
   const struct sweep_run *run = list->run;
   const char *path = run->path ? run->path : run->list;
@@ -253,7 +253,7 @@ static int name_parts(struct job_list *list) {
   if (length + 32 > sizeof list->base)
     return complain(EXIT_USAGE, "%s: this name is too long", path);
   snprintf(list->base, sizeof list->base, "%.*s", (int)length, path);
-  if (list->options->wanted_count == 1) /* the jobs alone */
+  if (list->options->wanted_count == 1) /* only the jobs */
     snprintf(list->result, sizeof list->result, "%.*s.csv", (int)length, path);
   return EXIT_DONE;
 }

@@ -1,4 +1,4 @@
-/* Rows of a sweep: CSV with a header, or JSON with an object a line. */
+/* Rows of a sweep: CSV with a header, or JSON with an object per line. */
 #include "driver/search/rows.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/json.h"
 
-/* The columns of figures: on which scripts rely. */
+/* Columns of figures; scripts rely on their names. */
 static const struct {
   const char *name;
   enum figure figure;
@@ -22,7 +22,7 @@ static const struct {
 #define BILLION INT64_C(1000000000)
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
-/* A row on its way to what is made. */
+/* A row that is being written. */
 struct sweep_row {
   struct text out;
   struct json json;
@@ -110,7 +110,7 @@ bool rows_add(struct sweep_rows *rows, const struct space *space,
   return row_end(&row);
 }
 
-/* Reading: a row is right if what it has makes the same bytes again. */
+/* Reading: a row is valid if its values make the same bytes again. */
 
 static bool is_made(struct sweep_rows *rows, bool made, struct slice line) {
   bool same =
@@ -126,7 +126,7 @@ bool rows_is_header(struct sweep_rows *rows, const struct space *space,
   return is_made(rows, rows_header(rows, space), line);
 }
 
-/* The next cell: of JSON the value after its key. */
+/* The next cell; in JSON, the value after its key. */
 static struct slice next_cell(const struct sweep_rows *rows,
                               struct slice *line) {
   const char *ends = rows->json ? ",}" : ",\n";
@@ -141,7 +141,7 @@ static struct slice next_cell(const struct sweep_rows *rows,
   return cell;
 }
 
-/* Without the marks around a string. */
+/* Removes the quotes around a string. */
 static struct slice unquoted(struct slice cell) {
   return slice_begins(cell, "\"") ? slice_less(slice_from(cell, 1), 1) : cell;
 }

@@ -1,4 +1,4 @@
-/* Rows of a sweep: CSV with a header, or JSON with an object a line. */
+/* Rows of a sweep: CSV with a header, or JSON with an object per line. */
 #ifndef NETC_DRIVER_SEARCH_ROWS_H
 #define NETC_DRIVER_SEARCH_ROWS_H
 
@@ -8,26 +8,26 @@
 struct sweep_rows {
   struct bytes made;
   bool json;
-  bool on_device; /* seconds and verdicts, too */
+  bool on_device; /* with seconds and verdicts */
   struct origin_word origin;
 };
 
-/* These add to what is made; false when out of memory. */
+/* These append to `made`; false: out of memory. */
 
-/* The names of the columns; nothing in JSON. */
+/* The names of the columns; nothing for JSON. */
 bool rows_header(struct sweep_rows *rows, const struct space *space);
 
 bool rows_add(struct sweep_rows *rows, const struct space *space,
               const int64_t *places, const struct measured_net *variant);
 
-/* True if a line is that header; false when out of memory, too. */
+/* True if a line is that header; also false if out of memory. */
 bool rows_is_header(struct sweep_rows *rows, const struct space *space,
                     struct slice line);
 
 /*
- * Reads the row of these places, with its line end, and what it has. NULL if
- * it is right: then these rows would write the same bytes. Else what is wrong,
- * as a sentence's end: "of another source".
+ * Reads the row at these places, with its line end, and its figures. Returns
+ * NULL if it is valid, so that writing it gives the same bytes. Otherwise the
+ * reason, as the end of a sentence: "of another source".
  */
 const char *rows_read(struct sweep_rows *rows, const struct space *space,
                       const int64_t *places, struct slice line,

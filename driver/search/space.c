@@ -1,4 +1,4 @@
-/* Spaces: the values that a search runs through, axis by axis. */
+/* Spaces: the values that a search tries, by axis. */
 #include "driver/search/space.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 
 enum { MOST_DIGITS = 18, MOST_DECIMALS = 9 };
 
-/* A number as digits: value / 10^decimals. */
+/* A decimal number: value / 10^decimals. */
 struct digits {
   int64_t value;
   int decimals;
@@ -90,7 +90,7 @@ static int read_range(const struct axis *axis, struct axis_piece *piece) {
   return EXIT_DONE;
 }
 
-/* "1-256", "1:256:8": a range as others write it. */
+/* True for "1-256", "1:256:8": ranges in another notation. */
 static bool is_like_range(const char *at, size_t length) {
   size_t i = 0, numbers = 0;
   while (i < length) {
@@ -171,7 +171,7 @@ void space_place(const struct space *space, int64_t variant, int64_t *places) {
   }
 }
 
-/* 75 of two decimals is "0.75", 50 is "0.5". */
+/* 75 with two decimals is "0.75", 50 is "0.5". */
 static void put_decimals(int64_t value, int decimals, char *to, size_t room) {
   uint64_t whole = value < 0 ? 0 - (uint64_t)value : (uint64_t)value, unit = 1;
   for (; decimals > 0 && whole % 10 == 0; decimals--)

@@ -1,4 +1,4 @@
-/* netc sweep: its options, and what is to be written. */
+/* netc sweep: its options and outputs. */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static void job_close(struct sweep_job *job) {
   free(job);
 }
 
-/* NULL: there is nothing to do, and *status is how to exit. */
+/* NULL: nothing to do; *status is the exit status. */
 static struct sweep_job *job_open(int argc, char **argv, int *status) {
   struct sweep_job *job = calloc(1, sizeof *job);
   *status = EXIT_IO;
@@ -107,7 +107,7 @@ static bool holds_rows(const char *path) {
          path_ends(path, ".jsonl");
 }
 
-/* x.csv, x.svg, x.ninja: what a path is for. */
+/* Chooses by suffix what to write to a path: x.csv, x.svg, x.ninja. */
 static int choose_output(struct sweep_run *run, const struct sweep_job *job,
                          const char *path) {
   bool rows = holds_rows(path), picture = chart_kind(path) != NULL;
@@ -156,7 +156,7 @@ static int choose_outputs(struct sweep_run *run, struct sweep_job *job) {
   return status;
 }
 
-/* What does not go together. */
+/* Refuses options that exclude one another. */
 static int check_options(const struct sweep_run *run,
                          const struct sweep_job *job) {
   bool part = job->shards > 1;
@@ -209,7 +209,7 @@ static int choose_rows(struct sweep_run *run, const struct sweep_job *job) {
                   count_text(MOST_ROWS).text);
 }
 
-/* A device was named, or is an axis. */
+/* True if a device is named, or is an axis. */
 static bool names_device(struct sweep_job *job) {
   struct netc_verdict verdict = {.size = sizeof verdict};
   for (size_t i = 0; i < job->space.count; i++)
@@ -237,7 +237,7 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
   first->rows.origin = origin_of_rows(&first->options);
   int64_t wanted = first->jobs;
   if (strcmp(first->options.files.at[0], "-") == 0 || first->from_count)
-    wanted = 1; /* it can be read once; there is nothing to compile */
+    wanted = 1; /* it can be read once, or nothing is compiled */
   for (; run->count < wanted && status == EXIT_DONE; run->count++) {
     struct sweep_job *job = run->jobs[run->count] =
         job_open(argc, argv, &status);

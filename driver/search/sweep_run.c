@@ -1,7 +1,7 @@
 /*
- * The run of a sweep. Threads have a context each and take blocks of variants
- * in turn; rows are written, and the front grows, in the order of variants, so
- * that any number of threads writes the same bytes.
+ * The run of a sweep. Each thread has a context and takes blocks of variants in
+ * turn. Rows and the front are in the order of variants, so that any number of
+ * threads writes the same bytes.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
@@ -63,7 +63,7 @@ static int write_rows(struct sweep_run *run, struct sweep_rows *rows) {
   return written ? EXIT_DONE : output_failed(run->path, errno);
 }
 
-/* It waits for the first row, so that an error leaves nothing behind it. */
+/* Written with the first row, so that an error leaves no file. */
 static int make_header(struct sweep_job *job) {
   return rows_header(&job->rows, &job->space)
              ? EXIT_DONE
@@ -79,8 +79,8 @@ static int complain_of_row(const struct sweep_run *run, int64_t line,
 }
 
 /*
- * Skips the rows that stand, if they are of this sweep; a last one without an
- * end, of a writer that was killed, is cut off.
+ * Skips existing rows if they are of this sweep. An incomplete last row, of a
+ * writer that was killed, is cut off.
  */
 static int skip_rows(struct sweep_run *run, struct sweep_job *job) {
   char *line = NULL;
@@ -119,7 +119,7 @@ static int skip_rows(struct sweep_run *run, struct sweep_job *job) {
   return status;
 }
 
-/* Blocks of variants, one for each job, until there are no more. */
+/* Runs blocks of variants, one per job, until there are no more. */
 static int run_blocks(struct sweep_run *run) {
   struct progress_line *progress = &run->jobs[0]->options.progress;
   struct threads *threads = threads_open(run->count);
@@ -156,11 +156,11 @@ static int run_blocks(struct sweep_run *run) {
   progress_erase(progress);
   threads_close(threads);
   return status == EXIT_DONE && !run->jobs[0]->pareto
-             ? write_rows(run, &run->jobs[0]->rows) /* a header alone */
+             ? write_rows(run, &run->jobs[0]->rows) /* only a header */
              : status;
 }
 
-/* Rows of parts that were written before, in place of compiling */
+/* Rows of parts that were written before, instead of compiling */
 
 static int complain_of_part(const char *path, int64_t line, const char *why) {
   return complain(EXIT_USAGE,
@@ -238,9 +238,9 @@ static int read_parts(struct sweep_run *run) {
                                              : status;
 }
 
-/* What is written */
+/* Outputs */
 
-/* Nothing compiles: an error; some do not: a word on them. */
+/* Reports variants that do not compile; an error if none does. */
 static int say_wrong(const struct sweep_run *run) {
   int64_t all = run->end - run->begin;
   if (run->wrong == 0)

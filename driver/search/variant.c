@@ -19,7 +19,7 @@ static enum netc_status load(struct bench *bench) {
                         opened->text.length);
 }
 
-/* The rank of an input, that of the only one if `name` is ""; 0: none. */
+/* The rank of an input, or of the only one if `name` is ""; 0: none. */
 static int rank_of(struct netc *netc, const char *name) {
   struct netc_end end = {.size = sizeof end};
   struct netc_layer layer = {.size = sizeof layer};
@@ -46,7 +46,7 @@ static int find_ranks(struct bench *bench, struct space *space) {
 int bench_open(struct bench *bench, struct net_options *options,
                struct space *space) {
   enum netc_status loaded;
-  bool parsed; /* all else may be mended by what is chosen */
+  bool parsed; /* other errors may depend on the free values */
   const char *file = options->files.at[0];
   *bench =
       (struct bench){.netc = options->netc, .options = options, .space = space};
@@ -71,7 +71,7 @@ int bench_open(struct bench *bench, struct net_options *options,
   return status;
 }
 
-/* 160 of a picture is 160x160x_, of a sequence 160x_; sizes are as given. */
+/* 160 is 160x160x_ for an image, 160x_ for a sequence; full sizes stay. */
 static void put_sizes(const struct axis *axis, const char *side, char *to,
                       size_t room) {
   size_t used = 0;
@@ -115,7 +115,7 @@ static int set_places(struct bench *bench, const int64_t *places) {
   return EXIT_DONE;
 }
 
-/* No step is shorter: at least 1. */
+/* At least 1, as 0 means no figure. */
 static int64_t nanoseconds(double seconds) {
   double value = seconds * 1e9 + 0.5;
   return value >= 9e18 ? INT64_MAX : value < 1 ? 1 : (int64_t)value;
@@ -137,7 +137,7 @@ static void read_figures(struct bench *bench, struct measured_net *v) {
   v->at[FIGURE_TRAIN] = training.peak_bytes;
   v->at[FIGURE_ARENA] = inference.arena_bytes;
   v->at[FIGURE_WEIGHTS] = inference.weight_bytes;
-  int64_t *infer = &v->at[FIGURE_INFER]; /* as a budget has it */
+  int64_t *infer = &v->at[FIGURE_INFER]; /* as in a budget */
   if (!add_i64(inference.weight_bytes, inference.arena_bytes, infer) ||
       !add_i64(*infer, inference.cache_bytes, infer))
     *infer = INT64_MAX;
@@ -147,7 +147,7 @@ static void read_figures(struct bench *bench, struct measured_net *v) {
     v->at[FIGURE_SECONDS] = nanoseconds(time.bound_seconds);
 }
 
-/* A broken budget alone leaves all figures. */
+/* A variant that only exceeds its budget keeps its figures. */
 static enum variant_state state_of(struct bench *bench,
                                    struct measured_net *v) {
   struct netc_diagnostic d = {.size = sizeof d};

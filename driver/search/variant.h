@@ -11,28 +11,28 @@ enum figure {
   FIGURE_TRAIN,
   FIGURE_ARENA,
   FIGURE_WEIGHTS,
-  FIGURE_SECONDS, /* of a step on the device, in nanoseconds; 0: none */
+  FIGURE_SECONDS, /* a step on the device, in nanoseconds; 0: none */
   FIGURE_COUNT
 };
 
-/* The names of the figures, which are those of budgets. */
+/* The names of the figures, as in budgets. */
 extern const char *const figure_names[FIGURE_COUNT];
 
 enum variant_state {
-  VARIANT_HOLDS, /* it compiles, and keeps its budget */
-  VARIANT_OVER,  /* it compiles, and does not */
+  VARIANT_HOLDS, /* it compiles and is within budget */
+  VARIANT_OVER,  /* it compiles and is above budget */
   VARIANT_WRONG  /* it does not compile */
 };
 
 struct measured_net {
   enum variant_state state;
-  int64_t at[FIGURE_COUNT]; /* unless it is wrong */
-  int64_t arena_bound;      /* no plan has less */
-  const char *verdict;      /* of a step on the device; "" */
-  char why[200];            /* it does not hold */
+  int64_t at[FIGURE_COUNT]; /* unset if VARIANT_WRONG */
+  int64_t arena_bound;      /* lower bound for any plan */
+  const char *verdict;      /* of a step on the device, or "" */
+  char why[200];            /* error or exceeded budget */
 };
 
-/* A context, and the place of the space that it was set to last. */
+/* A context, and the place in the space to which it is set. */
 struct bench {
   struct netc *netc;
   struct net_options *options;
@@ -43,14 +43,15 @@ struct bench {
 };
 
 /*
- * Opens the one net that the options name, compiles it as it is, errors and
- * all, and finds the ranks of inputs that `space` has sides of. An exit
- * status, said.
+ * Opens the one net that the options name, compiles it without changes,
+ * possibly with errors, and finds the ranks of inputs in `space`. Returns an
+ * exit status, with errors reported.
  */
 int bench_open(struct bench *bench, struct net_options *options,
                struct space *space);
 
-/* Errors of the net are in `variant`; an exit status, said. */
+/* Compiles and measures a variant. Errors of the net are in `variant`; returns
+ * an exit status, with others reported. */
 int bench_measure(struct bench *bench, const int64_t *places,
                   struct measured_net *variant);
 
