@@ -1,5 +1,4 @@
-/* Flow: reduces a net to few enough boxes to draw, and the edges between
- * them. */
+/* Flow: reduces a net to few enough boxes, with edges. */
 #include "drawing/flow.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@ struct builder {
   struct flow flow;
   bool by_shape;
   int64_t *reads;   /* by leaf: the only leaf that it reads, or SEVERAL */
-  int64_t *read_by; /* by leaf: the only leaf that reads it, or SEVERAL */
+  int64_t *read_by; /* by leaf: its only reader, or SEVERAL */
   bool *parted;     /* by leaf: a frame begins or ends before it */
   size_t *box_of;   /* by leaf */
 };
@@ -107,8 +106,7 @@ static void find_leaves(struct builder *b, size_t most, enum fold_how how) {
     make_boxes(b);
 }
 
-/* Prefers one iteration for all, whatever their sizes, to a hole in the
- * middle. */
+/* Prefers one iteration for all sizes to a hole in the middle. */
 static void choose_leaves(struct builder *b, size_t most) {
   struct flow *flow = &b->flow;
   find_leaves(b, most, FOLD_EQUAL);

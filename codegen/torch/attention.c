@@ -1,6 +1,6 @@
 /*
- * The attention classes in an output file: attention.def, reduced to what the
- * calls of each class use.
+ * Attention classes in an output file: attention.def, reduced to the arguments
+ * in use.
  */
 #include "codegen/torch/python.h"
 
@@ -123,7 +123,7 @@ static struct attention_class *class_of(const struct python *p,
   return NULL;
 }
 
-/* Leaves out arguments that the class does not have. */
+/* Leaves out arguments that are not the class's. */
 static void drop_arguments(const struct attention_class *a, struct made *made) {
   for (size_t i = 0; i < made->make.holes.count; i++) {
     struct hole *hole = &made->make.holes.at[i];
@@ -308,8 +308,7 @@ static void put_letter(const struct attention_class *a, struct text *out,
   }
 }
 
-/* Writes a text up to its end or to `}`, or skips it if `silent`. Returns the
- * end. */
+/* Writes a text up to its end or to `}`, unless `silent`; returns the end. */
 static const char *put_part(const struct attention_class *a, struct text *out,
                             const char *text, bool silent) {
   for (; *text && *text != '}'; text++) {

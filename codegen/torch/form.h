@@ -47,8 +47,7 @@ struct torch_form {
   const struct torch_seen *in; /* by input */
   bool in_place;               /* the input may be overwritten */
 
-  /* Results of a form. Initially the code is empty and `out` is like the
-   * input. */
+  /* Results of a form; at first no code, and `out` like the input. */
   struct torch_code make; /* the module; empty: no module of its own */
   struct torch_code call; /* the output */
   struct torch_seen out;
@@ -103,8 +102,8 @@ const struct param *form_param(const struct torch_form *f, const char *name);
 /* The parameter of the weights, even if others are computed from it. */
 const struct param *form_matrix(const struct torch_form *f);
 
-/* Begins what wraps the module for computed weights, such as
- * torch.nn.utils.weight_norm; returns what closes it and the module. */
+/* Begins a wrapper for computed weights, such as torch.nn.utils.weight_norm;
+ * returns the end of wrapper and module. */
 const char *form_start_weights(struct torch_form *f);
 
 /* The node that owns a parameter of the model. */
@@ -115,8 +114,7 @@ int64_t form_module(const struct torch_form *f);
 
 /*
  * Makes the single tensor of a layer by a function `fill` of its sizes, named
- * by `hints`: in a module of its own, or as a parameter if its given name says
- * so.
+ * by `hints`: in a module, or as a parameter if its given name says so.
  */
 void form_make_learned(struct torch_form *f, const char *fill,
                        const char *const *hints);
@@ -148,9 +146,8 @@ const struct torch_code *form_on(const struct torch_form *f, int input,
                                  struct torch_seen order);
 
 /*
- * The order in which a layer that works value by value needs its input. `map`
- * is used unless that is a vector. Weights of a vector have the order of their
- * file.
+ * The order that a layer by values needs. `map` is for other than vectors;
+ * weights of a vector have their file's order.
  */
 struct torch_seen form_by_value(const struct torch_form *f,
                                 struct torch_seen map);

@@ -130,8 +130,7 @@ static void put_special(struct torch_form *f) {
        form_real(f, "stretch") > 1 ? or_none(f, "trained") : slice_of("None"));
 }
 
-/* With a window of a million tokens, all are visible: no machine holds such
- * scores. */
+/* A window of a million tokens is no limit: no machine holds such scores. */
 static struct slice window_of(const struct torch_form *f) {
   enum { NO_WINDOW = 1000000 };
   int64_t window = form_int(f, "window");

@@ -108,9 +108,8 @@ struct python {
 void python_find_forms(struct python *p);
 
 /*
- * attention.c: settles the arguments of the attention classes, without those
- * that all calls of a class give alike; writes the text of such a class or of
- * its function.
+ * attention.c: settles the arguments of attention classes, without those that
+ * all calls give alike; writes such a class or its function.
  */
 void python_settle_attention(struct python *p);
 bool python_put_attention(const struct python *p, struct text *out,
@@ -140,10 +139,9 @@ bool python_unit_holds(const struct python *p, int64_t unit, int64_t node);
 void python_write_items(struct python *p, int64_t unit);
 
 /*
- * given.c: given names, if p->given is set. These return whether layers can be
- * a unit inside the prefix `around`; give a module its name in a unit; write
- * the containers for it; and return whether a name is in a container.
- * p->refuses has the error of the checks.
+ * given.c, if p->given is set: whether layers can be a unit inside the prefix
+ * `around`; names a module in a unit; writes its containers; whether a name is
+ * in a container. p->refuses has the error of the checks.
  */
 bool python_given_unit(const struct python *p, int64_t first, int64_t end,
                        struct slice around, struct slice *prefix);
@@ -186,8 +184,8 @@ size_t python_first_with(const struct python *p,
                          const struct python_variants *v, size_t slot);
 
 /*
- * units.c: the origin of a unit in the source. Units of one def or loop whose
- * tensors have equal roles become one class.
+ * units.c: the origin of a unit. Units of one def or loop with tensors in equal
+ * roles become one class.
  */
 struct slice python_origin(struct python *p, int64_t unit);
 

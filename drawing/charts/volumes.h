@@ -21,7 +21,7 @@ struct volume {
 };
 
 struct volume_line {
-  size_t first, end; /* not set in a U */
+  size_t first, end; /* not used in a U */
   double tallest, width;
   int lanes, levels;
   double top, middle, bottom; /* y */

@@ -58,7 +58,7 @@ struct diagram_turns {
   bool varies;          /* their figures differ */
 };
 
-/* How tightly a diagram is set; the first level that is readable is used. */
+/* Tightness; the first level that is readable is used. */
 enum {
   PAGE_LEVELS = 5,
   LEVELS,
@@ -81,9 +81,9 @@ struct diagram_item {
   bool varies;                /* its repeats have different sizes */
   bool ends_repeat;           /* its output is that of the last repeat */
   bool opens_repeat;          /* it is alone in a repeat, drawn as a stack */
-  int64_t stacked;            /* number of iterations in the stack */
-  size_t turn, stride, turns; /* the innermost repeat: first row, rows of an
-                               * iteration, iterations; or 0 */
+  int64_t stacked;            /* iterations in the stack */
+  size_t turn, stride, turns; /* of the innermost repeat: first row, rows,
+                               * iterations; or 0 */
   struct diagram_turns nested[MOST_NESTED];
   int nested_count;
   bool is_entry; /* the start of a call that is drawn once */
@@ -94,8 +94,7 @@ struct diagram_item {
   size_t kind;           /* index of its layer's kind */
   int family;            /* number of its layer's family; -1: none */
   struct slice output;   /* name as an output of the net, or empty */
-  struct slice words[2]; /* full description; description without common
-                          * tails */
+  struct slice words[2]; /* full text; text without common tails */
   const struct diagram_label *labels[LEVELS]; /* by level, NULL until
                                                * measured */
   const struct diagram_label *label;          /* for the current level */
@@ -171,8 +170,7 @@ struct diagram {
   struct rows rows;
   VEC(struct diagram_section) sections;
   VEC(struct diagram_call) calls;
-  int *call_of_group; /* by group: call index from 1; 0: open; NULL: all are
-                       * open */
+  int *call_of_group; /* by group: call from 1; 0: open; NULL: all open */
   VEC(struct diagram_item) items;
   VEC(struct diagram_link) links;
   VEC(struct diagram_stub) stubs;
@@ -181,7 +179,7 @@ struct diagram {
   size_t *item_of_row;
   int64_t *reader_of_row; /* the last row that reads it; -1: none */
   uint64_t *hash_of_row;
-  int64_t search; /* comparisons of rows that remain for finding repeats */
+  int64_t search; /* comparisons left for finding repeats */
   size_t reading; /* counter of items whose links are found */
   size_t *reader_of_item, *reader_of_node; /* value of `reading` when last
                                             * linked */
@@ -211,8 +209,8 @@ const struct diagram_section *section_of(const struct diagram *d, size_t row);
 int64_t row_of_node(const struct diagram *d, const struct diagram_section *s,
                     int64_t node);
 
-/* True if the row has arguments that may differ in blocks drawn as one; true if
- * it only moves values. */
+/* True if its arguments may differ in blocks drawn as one; if it only moves
+ * values. */
 bool row_may_vary(const struct diagram *d, const struct row *row);
 bool row_only_moves(const struct diagram *d, const struct row *row);
 
@@ -359,8 +357,8 @@ void item_open(struct diagram *d, size_t item);
 void put_plural(struct text *out, const char *unit, bool one);
 
 /*
- * Maximum boxes that a line passes, and lines that leave a box. For a named
- * tensor the limits are lower, since a name is clearer than a long line.
+ * Maximum boxes that a line passes, and lines from a box. Lower for a named
+ * tensor, as a name is clearer than a long line.
  */
 enum { LONG_SKIP = 10, LONG_NAMED = 6, LONG_LINE = 20, LONG_NAMED_LINE = 3 };
 enum { MANY_LINES = 3 };
@@ -373,16 +371,15 @@ void stubs_measure(struct diagram *d, size_t item, bool left, bool right);
 int64_t stubs_extent(const struct diagram *d, size_t item, enum stub_side side);
 void stubs_draw(struct diagram *d, size_t item, bool flip);
 
-/* Along the flow: how far sources beside a box exceed each of its ends. */
+/* Along the flow: how far sources beside a box extend past its ends. */
 int64_t stubs_overhang(const struct diagram *d, size_t item);
 
 /* Across the flow: the width of a source ahead of a box, or 0. */
 int64_t stub_ahead_width(const struct diagram *d, size_t item);
 
 /*
- * diagram_sources.c: finds sources that only stubs read, and returns true if
- * there are any; the source at a stub's end, or NO_ITEM; true if a net is only
- * such a source.
+ * diagram_sources.c: finds sources that only stubs read; false: none. The
+ * source at a stub's end, or NO_ITEM. True if a net is only such a source.
  */
 bool diagram_find_sources(struct diagram *d);
 size_t stub_source(const struct diagram *d, const struct diagram_stub *stub);
@@ -444,8 +441,8 @@ struct diagram_tightness {
 const struct diagram_tightness *tightness(const struct diagram *d);
 
 /*
- * True if the output shape is beside a box instead of above it: on the way up
- * in a tightly set U, where the right side is free.
+ * True if the output shape is beside a box, not above: on the way up in a tight
+ * U, whose right side is free.
  */
 bool shape_is_beside(const struct diagram *d, bool flip);
 

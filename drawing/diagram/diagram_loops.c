@@ -1,8 +1,8 @@
 /*
- * Loops: iterations of a `for` whose layers differ only in their figures. One
- * iteration is drawn for all if each takes from the one before it what that one
- * takes from its own, and if a row after the loop that reads an iteration reads
- * the same of all of them, as the sum over WaveNet's skips does.
+ * Loops: iterations of a `for` whose layers differ only in figures. One is
+ * drawn for all if each reads from the one before it as that one does, and if a
+ * later row that reads one iteration reads all of them alike, such as the sum
+ * over WaveNet's skips.
  */
 #include "drawing/diagram/diagram.h"
 #include "sema/repeat/iteration.h"

@@ -137,8 +137,8 @@ static int64_t pile_cost(const struct diagram_part *chain,
 }
 
 /*
- * Sides are to the right of the rest of their chain. Rows have the length that
- * needs the least area, up to the width of the paper.
+ * Sides are right of their chain. Rows have the length with the least area, up
+ * to the width of the paper.
  */
 static void measure_sides(struct diagram *d, struct diagram_part *chain) {
   int64_t paper = d->c->options->picture_width * SMALL_SIZE / LEAST_TEXT;

@@ -1,4 +1,4 @@
-/* Draws pages: columns side by side, lines from one to the next, and skips. */
+/* Draws pages: columns, lines between them, and skips. */
 
 #include "drawing/diagram/diagram_page.h"
 #include "drawing/scene/palette.h"
@@ -8,8 +8,7 @@ enum { LEAST_WIDTH = 150 * POINT /* for the legend */ };
 struct sheet {
   struct diagram_paper *l;
   size_t page;
-  int64_t across, top, length; /* the columns' start across, their top, and
-                                * their length */
+  int64_t across, top, length; /* their start across, top and length */
   int used;                    /* corridors in use below them */
   int entered;                 /* lanes in use to the left of columns */
   struct diagram_pen pen;
@@ -147,7 +146,7 @@ static int64_t lane_of(struct diagram_column *c, int *used) {
   return c->across + c->right + lane * LANE + LANE;
 }
 
-/* The lane beside the chain of its frame, or beside its column. */
+/* Beside the chain of its frame, or beside its column. */
 static int64_t lane_of_skip(const struct diagram_skip *skip,
                             struct diagram_column *c, int *used) {
   if (!skip_is_framed(skip))

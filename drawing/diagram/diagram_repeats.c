@@ -1,10 +1,9 @@
 /*
- * Repeats. fold.h decides what is equal for a reader of a table. A drawing
- * needs more: iterations that start where the one before ended, and whose
- * inside nothing outside reads. Then one iteration, with its arrows, stands for
- * all. Sizes may differ where the author wrote `repeat`. Inputs are compared
- * relative to the start of their iteration; inputs from outside must be the
- * same tensor.
+ * Repeats. fold.h decides what is equal in a table. A drawing needs more:
+ * iterations that start where the one before ended, and whose inside nothing
+ * outside reads. Then one iteration, with its arrows, stands for all. Sizes may
+ * differ where the author wrote `repeat`. Inputs are compared relative to their
+ * iteration; those from outside must be the same tensor.
  */
 #include "drawing/diagram/diagram.h"
 #include "sema/repeat/iteration.h"

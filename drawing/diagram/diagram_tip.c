@@ -1,7 +1,6 @@
 /* Tooltips, ids and links of a diagram's boxes. */
 #include "drawing/diagram/diagram.h"
 
-/* A unit such as " parameters", without its `s` for one. */
 void put_plural(struct text *out, const char *unit, bool one) {
   text_bytes(out, unit, strlen(unit) - (one ? 1 : 0));
 }

@@ -1,6 +1,6 @@
 /*
- * Translates a file of another framework into a source, and proves it before it
- * is written (import/proof.h), so that an import is right or an error.
+ * Translates another framework's file into a source and proves it
+ * (import/proof.h), so that an import is right or an error.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static struct slice without_mark(struct slice file) {
   return file;
 }
 
-/* Warns that a net without its batch norms needs less memory in training. */
+/* Warns that training needs less memory without batch norms. */
 static void tell_folded(const struct import_request *r,
                         const struct graph *graph) {
   static const char help[] =
@@ -174,7 +174,7 @@ static void try_sizes(struct import_request *r,
   }
 }
 
-/* True if the source inside the file still matches its weights. */
+/* True if netc wrote the file and its source matches its weights. */
 static bool is_kept(struct import_request *r, struct graph *graph,
                     const struct imported *result) {
   struct import_proof proof = {.netc = r->netc, .path = r->path};

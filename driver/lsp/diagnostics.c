@@ -217,8 +217,7 @@ static void send_diagnostics(struct lsp_server *server, const char *uri,
   lsp_notify(server, "textDocument/publishDiagnostics", params);
 }
 
-/* Publishes changes. Documents that are not compiled yet keep their
- * diagnostics. */
+/* Publishes changes; documents not compiled yet keep their diagnostics. */
 void lsp_publish(struct lsp_server *server) {
   json_t *now = json_object(), *none = json_array(), *all;
   const char *uri;

@@ -60,8 +60,8 @@ struct quantizing {
 };
 
 /*
- * Runs the net in float32, finds a scale for each layer's output, stores them
- * with the weights of `small`, runs that, and compares. Returns an exit status;
+ * Finds a scale for each layer's output in float32, stores them with the
+ * weights of `small`, runs it, and compares. Returns an exit status;
  * quantize_close() is needed in any case.
  */
 int quantize(struct quantizing *q);
@@ -78,8 +78,7 @@ int quantize_read_samples(struct quantizing *q);
 /* Sets an input to sample `at` in float32; returns an exit status. */
 int quantize_take_sample(struct quantizing *q, uint32_t which, int64_t at);
 
-/* Runs a sample in float32 and notes results of operations; returns an exit
- * status. */
+/* Runs a sample in float32; notes results of operations. An exit status. */
 int quantize_run_real(struct quantizing *q, int64_t sample);
 
 /* Values of an operand in row order, wherever it is in the arena; 8-bit values

@@ -22,7 +22,7 @@ struct verifying {
                                    * or "" */
   char folder[512];               /* directory of the files; "": none */
   bool small;  /* int8: bytes must be equal; x.onnx may differ by STEPS */
-  bool narrow; /* no float32 weights give the results of narrow ones */
+  bool narrow; /* no float32 weights equal the narrow ones */
   /* By party: */
   bool asked[PARTY_COUNT];      /* netc has written its input */
   bool made[PARTY_COUNT];       /* it has outputs */
@@ -39,8 +39,8 @@ struct verify_path {
 };
 struct verify_path verify_path(const struct verifying *v, const char *name);
 
-/* Writes files for several parties: weights, inputs, descriptions of inputs and
- * outputs. Returns an exit status. */
+/* Writes weights, inputs and their descriptions for several parties. Returns an
+ * exit status. */
 int verify_write_files(struct verifying *v);
 
 /* Writes one of netc's outputs for a party. Returns an exit status. If netc

@@ -60,7 +60,7 @@ static uint64_t seed_of(const struct weight_set *set, const char *name) {
   return random_bits(hash ^ set->seed, set->seed);
 }
 
-/* 2^24 values around 0, without 0. Rounded once, so equal on all machines. */
+/* 2^24 values around 0, without 0. One rounding, so equal on all machines. */
 static float random_value(uint64_t seed, uint64_t place, double spread) {
   int64_t step = (int64_t)(random_bits(seed, place) >> 40) * 2 + 1 - 16777216;
   return (float)((double)step * (spread / 16777216));

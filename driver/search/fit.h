@@ -1,7 +1,7 @@
 /*
- * netc fit: finds the values of params and inputs at which a net is as large as
- * a budget allows. It bisects one axis along which all figures grow, and tries
- * all values of the others. Nothing is estimated: each variant is compiled.
+ * netc fit: finds values of params and inputs at which a net is as large as a
+ * budget allows. It bisects one axis along which all figures grow and tries all
+ * values of the others. Each variant is compiled; nothing is estimated.
  */
 #ifndef NETC_DRIVER_SEARCH_FIT_H
 #define NETC_DRIVER_SEARCH_FIT_H

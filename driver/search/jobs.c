@@ -57,7 +57,7 @@ static void put_option(const struct job_list *list,
   const struct option_row *row =
       given->option < OPTION_COUNT ? option_row(given->option) : NULL;
   const char *name = row ? row->name : given->name;
-  if (name) { /* so that a value with a dash is not read as an option */
+  if (name) { /* shell_word() would make a leading dash a path */
     text_put(list->out, " --");
     put_shell(list, shell_word("%s%s%s", name, given->value ? "=" : "",
                                given->value ? given->value : "")

@@ -43,15 +43,15 @@ struct bench {
 };
 
 /*
- * Opens the one net that the options name, compiles it without changes,
- * possibly with errors, and finds the ranks of inputs in `space`. Returns an
- * exit status, with errors reported.
+ * Opens the one net that the options name, compiles it as it is, possibly with
+ * errors, and finds the ranks of inputs in `space`. Returns an exit status,
+ * with errors reported.
  */
 int bench_open(struct bench *bench, struct net_options *options,
                struct space *space);
 
-/* Compiles and measures a variant. Errors of the net are in `variant`; returns
- * an exit status, with others reported. */
+/* Measures a variant; errors of the net are in `variant`. Returns an exit
+ * status, with others reported. */
 int bench_measure(struct bench *bench, const int64_t *places,
                   struct measured_net *variant);
 

@@ -33,8 +33,8 @@ static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
          at->bytes == bytes;
 }
 
-/* Gives a tensor its gradient, or the sum with an earlier one. Returns true if
- * `buffer` was added to the earlier one and may be freed. */
+/* Gives a tensor its gradient, or the sum with an earlier one. True if `buffer`
+ * was added and may be freed. */
 static bool deliver(struct run *run, const struct tape_op *op, size_t value,
                     size_t buffer, enum row_order rows) {
   const struct tape_value *to = run_value_at(run, value);
@@ -206,7 +206,7 @@ static bool is_spread(struct run *run, const struct tape_op *op, size_t given) {
 }
 
 /*
- * For a write over a view, bytes beside its gradient: the gradient of the whole
+ * A write over a view needs, beside its gradient, the gradient of the whole
  * tensor, a copy of it, and the viewed part of the copy (AsStridedBackward,
  * then CopySlices of torch/csrc/autograd/functions/tensor.cpp). The given
  * gradient is free by then, unless others use it.
@@ -347,8 +347,8 @@ static bool is_seen_otherwise(const struct run *run, const struct tape_op *op) {
 }
 
 /*
- * A result computed value by value is ordered as its operand; one of a map as
- * maps are, as are zeros around a part of a map.
+ * Results computed value by value have the order of their operand; those of a
+ * map, and zeros around a part of one, have the order of maps.
  */
 static enum row_order stays_turned(const struct run *run,
                                    const struct tape_op *op, size_t in,
@@ -399,9 +399,9 @@ static size_t *made_room(struct run *run, size_t inputs) {
 }
 
 /*
- * Passes on what was made for the inputs. Gradients that are added to others
- * stay until all have been passed on (InputBuffer::accumulate of
- * torch/csrc/autograd/input_buffer.cpp moves nothing); returns their number,
+ * Passes on the inputs' gradients. Those that are added to others stay until
+ * all are passed on (InputBuffer::accumulate of
+ * torch/csrc/autograd/input_buffer.cpp moves nothing): returns their number,
  * with them first in `made`. Products have views around them, which pass on
  * alone.
  */

@@ -2,9 +2,9 @@
  * Copies of iterations on the tape. An iteration reads only values of the one
  * before, in storages that go back at most one more, and values in front of all
  * iterations. So once three iterations have recorded the same at a fixed
- * distance, layers get the same answers from the tape in all that follow: these
- * are copied, or left out if a run multiplies them (leap.h). The first
- * iteration may differ, and so may the last, whose results others read.
+ * distance, layers get the same answers in all that follow: these are copied,
+ * or left out if a run multiplies them (leap.h). The first and the last may
+ * differ; others read the last one's results.
  */
 #include "memory/step/copies.h"
 #include "memory/step/splice.h"
@@ -85,7 +85,7 @@ static bool follows(const struct splice_move *move, size_t x, size_t y) {
   return y == (x >= move->stays ? x + move->by : x);
 }
 
-/* References are from 1; 0: none. */
+/* References from 1; 0: none. */
 static bool follows_if(const struct splice_move *move, size_t x, size_t y) {
   return x && y ? follows(move, x - 1, y - 1) : x == y;
 }

@@ -1,6 +1,6 @@
 /*
- * Loose: autograd's graph of what is detached. Its nodes, and what they keep,
- * are freed with the last tensor that refers to them, before backward.
+ * Loose: autograd's graph of detached values. Its nodes and their saves are
+ * freed with the last tensor that refers to them, before backward.
  */
 #include "memory/step/loose.h"
 
@@ -18,9 +18,8 @@ static void refer(struct loose_walk *walk, size_t value, uint32_t until) {
 }
 
 /*
- * The operation count until which the node of an operation exists; 0: a
- * gradient reaches it, or it has no node. A weight that its module has computed
- * stays, and its node with it.
+ * The operation count until which an operation's node exists; 0: none, or a
+ * gradient reaches it. A weight that its module keeps keeps its node.
  */
 static uint32_t until_of(const struct loose_walk *walk, size_t index) {
   const struct tape *tape = walk->tape;

@@ -24,10 +24,6 @@ void run_add_param_gradient(struct run *run, size_t param) {
   run->has_gradient[param] = true;
 }
 
-/*
- * Sums a second gradient of a parameter: a third tensor, unless it is added to
- * the first in place.
- */
 void run_add_to_param(struct run *run, const struct tape_op *op, size_t param) {
   bool in_place = run->tape->profile->sums_in_place || run->s->gradients_before;
   int64_t sum = in_place ? 0 : param_bytes(run, param, run->s->element);
@@ -36,7 +32,6 @@ void run_add_to_param(struct run *run, const struct tape_op *op, size_t param) {
   run_change(run, PART_TEMPORARY, -sum);
 }
 
-/* A matrix with a gradient for each sample: bytes of all of them. */
 int64_t run_sample_gradients(struct run *run, const struct tape_op *op) {
   if (!op->facts->by_sample)
     return 0;
@@ -65,10 +60,6 @@ void run_turn_sum(struct run *run, const struct tape_op *op) {
   run_change(run, PART_TEMPORARY, -bytes);
 }
 
-/*
- * Makes gradients of its parameters, beside those from other operations that
- * share them; marks these in `again`.
- */
 void run_param_gradients(struct run *run, const struct tape_op *op,
                          bool *again) {
   for (int i = op->facts->by_sample; i < op->facts->param_count; i++) {
@@ -107,7 +98,6 @@ void run_sum_param_gradients(struct run *run, const struct tape_op *op,
       drop_added(run, op, i);
 }
 
-/* Gradients of parameters that are not trained. */
 int64_t run_frozen_bytes(struct run *run, const struct tape_op *op) {
   int64_t bytes = 0;
   size_t first = op->first_param + (size_t)op->facts->param_count;

@@ -36,7 +36,7 @@ struct run_loose {
 
 enum { SIZED = 64 }; /* a power of two */
 
-/* The kind of a change; its key is `index * CHANGES + kind`. */
+/* The kind of a change; keys are `index * CHANGES + kind`. */
 enum change_of {
   CHANGE_ONCE,
   CHANGE_AGAIN,
@@ -55,8 +55,7 @@ struct held_gradient {
 /* Iterations that do not all run, and the state before the current one. */
 struct run_skip {
   struct tape_turns turns;    /* clipped to the part that runs */
-  size_t turn;                /* backward: the current iteration, or the one
-                               * just run */
+  size_t turn;                /* backward: the current iteration */
   struct held_gradient *held; /* by value of an iteration */
   struct moment now, peak;
   size_t peak_changes, changes, requests, buffers;
@@ -66,7 +65,7 @@ struct run_skip {
 struct run {
   struct simulation *s;
   const struct tape *tape;
-  /* A run of a part of the tape uses only these storages and values. */
+  /* Only these are used if a part of the tape runs. */
   size_t first_storage, end_storage, first_value, end_value;
   struct run_use *once;           /* by storage: the forward pass */
   struct run_use *again;          /* by storage: a segment that is recomputed */
@@ -76,17 +75,14 @@ struct run {
   size_t *gradient;               /* by value: its buffer, from 1 */
   enum row_order *turned;         /* by value: row order of its gradient */
   bool *has_gradient;             /* by parameter */
-  size_t *first_use; /* by parameter: its first operation, if each is
-                      * stepped */
-  size_t *made;      /* room for gradients of an operation's inputs */
+  size_t *first_use;              /* by parameter: its first operation */
+  size_t *made; /* room for gradients of an operation's inputs */
   size_t made_room;
   VEC(struct buffer) buffers;
-  int64_t *bytes;                /* by extent of the tape; -1: not yet
-                                  * computed */
+  int64_t *bytes;                /* by extent; -1: not yet computed */
   struct run_sized sized[SIZED]; /* recent sizes, by count */
   VEC(size_t) changes;      /* keys of allocations and frees: enum change_of */
-  size_t changes_before[2]; /* length of `changes` at the forward and backward
-                             * peaks */
+  size_t changes_before[2]; /* its lengths at the two peaks */
   size_t key;               /* key + 1 of the next change; 0: it has none */
   struct moment now;
   size_t leg;        /* number of marks passed */
@@ -96,12 +92,10 @@ struct run {
   VEC(struct run_skip) skips;
   size_t skip;                 /* the next one */
   size_t due;                  /* the operation at which it is due */
-  bool released;               /* the operation in backward has freed what it
-                                * saved */
+  bool released;               /* the current operation's saves are freed */
   const uint32_t *until;       /* trace->until; NULL without a `detach` */
   VEC(struct run_loose) loose; /* loose.h */
-  size_t loose_end;            /* the first operation count at which some of
-                                * them are freed */
+  size_t loose_end;            /* operation count that frees the next one */
 };
 
 static inline const struct tape_value *run_value_at(const struct run *run,
@@ -109,7 +103,7 @@ static inline const struct tape_value *run_value_at(const struct run *run,
   return &run->tape->values.at[value];
 }
 
-/* The storage that holds the data: at a batch of 1, some copies are views. */
+/* The storage with the data: at a batch of 1, some copies are views. */
 static inline size_t run_root_of(const struct run *run, size_t storage) {
   const struct tape_storage *at = run->tape->storages.at;
   while (run->s->batch == 1 && at[storage].view_of)
@@ -136,7 +130,7 @@ static inline bool run_made_in(const struct run *run,
   return storage >= tape->ops.at[segment->first].first_storage && storage < end;
 }
 
-/* True if what the current pass saves is moved to the host at once. */
+/* True if the current pass moves what it saves to the host at once. */
 static inline bool run_moves(const struct run *run) {
   return run->s->offload && !run->repeated;
 }
@@ -145,7 +139,7 @@ static inline struct run_use *run_once(const struct run *run, size_t storage) {
   return &run->once[storage - run->first_storage];
 }
 
-/* In the current pass: a recomputed segment has uses of its own. */
+/* In the current pass; a recomputed segment has its own uses. */
 static inline struct run_use *run_use_of(struct run *run, size_t storage) {
   if (run->repeated && run_made_in(run, run->repeated, storage))
     return &run->again[storage - run->first_storage];
@@ -182,13 +176,13 @@ static inline void run_note_change(struct run *run, enum change_of of,
 
 int64_t run_some_bytes(struct run *run, const struct extent *extent);
 
-/* Most extents are empty, so test that inline. */
+/* Most extents are empty. */
 static inline int64_t run_bytes_of(struct run *run,
                                    const struct extent *extent) {
   return extent->count ? run_some_bytes(run, extent) : 0;
 }
 
-/* Bytes of an extent of the tape, cached by its index. */
+/* Bytes of an extent of the tape, by index. */
 static inline int64_t run_extent_bytes(struct run *run, size_t extent) {
   if (run->bytes[extent] < 0)
     run->bytes[extent] = run_bytes_of(run, &run->tape->extents.at[extent]);
@@ -202,10 +196,9 @@ static inline int64_t run_value_bytes(struct run *run, size_t value) {
 int64_t run_storage_bytes(struct run *run, size_t storage);
 
 /*
- * `saved_dtype=`: tensors saved for backward are written in groups of 256
- * values when saved and read back during a backward. This holds for tensors in
- * the net's type that a gradient passes through, except those that a recomputed
- * segment saves for itself.
+ * `saved_dtype=`: tensors saved for backward are stored in groups of 256 values
+ * and read back during a backward, if they have the net's type and a gradient
+ * passes through. A recomputed segment's own saves are not.
  */
 bool run_packable(const struct run *run, size_t storage);
 int64_t run_packed_bytes(struct run *run, const struct extent *extent);
@@ -213,10 +206,10 @@ int64_t run_packed_bytes(struct run *run, const struct extent *extent);
 /* Writes a saved storage in groups, unless it already is. */
 void run_pack(struct run *run, size_t storage);
 
-/* One of the users of the groups is done. */
+/* A user of the groups is done. */
 void run_unpack(struct run *run, size_t storage);
 
-/* Bytes that an operation keeps besides tensors, as stored until backward. */
+/* Bytes kept besides tensors, as stored until backward. */
 int64_t run_stored_bytes(struct run *run, const struct tape_op *op);
 
 /* Bytes during an operation: work space, unpacked matrices, gathered
@@ -238,7 +231,7 @@ void run_replace(struct run *run, const struct tape_op *op);
 void run_count_reads(struct run *run, const struct tape_op *op);
 void run_count_saves(struct run *run, const struct tape_op *op);
 
-/* Counts all users of the storages that the forward pass makes or reads. */
+/* Counts all users of storages that forward makes or reads. */
 void run_count_uses(struct run *run);
 
 /* Copies the inputs of a segment back from the host's memory. */
@@ -247,7 +240,7 @@ void run_fetch_inputs(struct run *run, const struct segment *segment);
 /* Bytes copied back from the host while the backward of `op` runs. */
 int64_t run_fetched_bytes(struct run *run, const struct tape_op *op);
 
-/* Calls `does` for every input of a segment, once for each read. */
+/* Calls `does` once for each read of a segment's inputs. */
 void run_each_input(struct run *run, const struct segment *segment,
                     void (*does)(struct run *run, size_t storage));
 
@@ -260,7 +253,7 @@ const struct segment *run_segment_at(const struct run *run, size_t *next,
 
 /* The passes: simulate.c */
 
-/* Updates the peaks with the current state, at an operation. */
+/* Updates the peaks at an operation. */
 void run_sample(struct run *run, const struct tape_op *op);
 
 /* Bytes in memory besides saved tensors. */
@@ -283,8 +276,8 @@ void run_segment_again(struct run *run, const struct segment *segment);
 void run_find_skips(struct run *run);
 
 /*
- * Called in front of operation `op` when it is run->due. Returns the operation
- * to continue with, further ahead if iterations are skipped.
+ * Called before operation `op` when it is run->due. Returns the next operation,
+ * further ahead if iterations are skipped.
  */
 size_t run_turn_ahead(struct run *run, size_t op);
 
@@ -303,7 +296,7 @@ int64_t run_sum(struct run *run, int64_t a, int64_t b);
 
 /*
  * With a loss, backward starts from a gradient of 1, which its caller holds.
- * Without one, a number is expanded over each output, which takes no memory.
+ * Without one, a number is expanded over each output without memory.
  */
 void run_start_backward(struct run *run, size_t end);
 
@@ -313,29 +306,28 @@ void run_start_backward(struct run *run, size_t end);
 void run_add_param_gradient(struct run *run, size_t param);
 
 /*
- * Sums a second gradient of a parameter: a third tensor, unless it is added to
- * the first in place.
+ * Sums a second gradient of a parameter: a third tensor, unless it is added in
+ * place.
  */
 void run_add_to_param(struct run *run, const struct tape_op *op, size_t param);
 
 /*
- * Make the gradients of an operation's parameters, beside gradients from other
- * operations that share them, which `again` marks; then sum those.
+ * Make the gradients of an operation's parameters, beside those from other
+ * operations that share them, marked in `again`; then sum those.
  */
 void run_param_gradients(struct run *run, const struct tape_op *op,
                          bool *again);
 void run_sum_param_gradients(struct run *run, const struct tape_op *op,
                              const bool *again);
 
-/* A matrix that first has a gradient for each sample: the bytes of all of them;
- * their sum, before the gradients of its inputs go on; a copy of the sum, after
- * that. */
+/* A matrix with a gradient for each sample: bytes of all; their sum, before the
+ * gradients of its inputs go on; a copy of the sum, after that. */
 int64_t run_sample_gradients(struct run *run, const struct tape_op *op);
 void run_sum_samples(struct run *run, const struct tape_op *op, int64_t each);
 void run_turn_sum(struct run *run, const struct tape_op *op);
 
-/* Bytes of gradients: of parameters that are not trained; of a bias whose
- * gradient comes before that of the product. */
+/* Bytes of gradients: of frozen parameters; of a bias whose gradient comes
+ * before the product's. */
 int64_t run_frozen_bytes(struct run *run, const struct tape_op *op);
 int64_t run_bias_bytes(struct run *run, const struct tape_op *op);
 

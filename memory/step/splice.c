@@ -1,7 +1,7 @@
 /* Splice: records a piece of the tape again further on. */
 #include "memory/step/splice.h"
 
-/* References are from 1; 0: none. */
+/* References from 1; 0: none. */
 static inline uint32_t moved_if(const struct splice_move *move, uint32_t x,
                                 size_t k) {
   return x ? splice_moved(move, x - 1, k) + 1 : 0;

@@ -385,10 +385,10 @@ static size_t kernel_cross_entropy(struct trace *trace, size_t out,
 /*
  * Cross entropy of each row against a class. Devices that share the last
  * product have some of the classes each: VocabParallelCrossEntropy of
- * Megatron-LM, loss_parallel() of PyTorch. With `inplace` its backward has one
- * tensor besides the saved ones, where a program that writes the gradient over
- * the softmax has none (nanotron's _ShardedCrossEntropy). Forward has more, so
- * the peak is the same.
+ * Megatron-LM, loss_parallel() of PyTorch. With `inplace`, backward has one
+ * tensor besides the saved ones; a program that writes the gradient over the
+ * softmax has none (nanotron's _ShardedCrossEntropy). Forward has more, so the
+ * peak is the same.
  */
 static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
                             const struct trace_options *options) {

@@ -24,9 +24,9 @@ struct step_leap {
 };
 
 /*
- * Equal iterations on the tape. Each has its nodes, operations, values and
- * storages at a fixed distance from those of the one before. References are as
- * far away, or are equal and point in front of all iterations.
+ * Equal iterations on the tape. Nodes, operations, values and storages of each
+ * are at a fixed distance from those of the one before. References are as far
+ * away, or equal and in front of all iterations.
  */
 struct tape_turns {
   size_t count;
@@ -44,10 +44,9 @@ struct trace {
   VEC(size_t)
   ends;               /* training: the values that backward starts
                        * from */
-  uint32_t *until;    /* by operation that no gradient reaches: what it keeps is
-                       * freed after this many operations; 0: a gradient reaches
-                       * it, or it needs none; NULL: gradients reach all
-                       * (loose.h) */
+  uint32_t *until;    /* by operation: if no gradient reaches it, the number of
+                       * operations after which its saves are freed, else 0;
+                       * NULL: gradients reach all (loose.h) */
   bool has_loss;      /* `ends` are losses, not the outputs themselves */
   bool drops_outputs; /* only the loss reads the outputs */
   bool scores;        /* the loss is of classes, and nothing else reads the
@@ -60,11 +59,11 @@ struct trace_options {
   bool training, in_place, mixed, half;
   bool lowers, single; /* struct tape */
   int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
-  bool packed; /* frozen matrices are stored in blocks, except those that give
-                * an output; their products keep their inputs */
+  bool packed; /* frozen matrices are in blocks unless they give an output;
+                * their products keep their inputs */
   int loss;
-  enum width loss_width; /* the type that a loss computes in, and the output is
-                          * cast to; WIDTH_NET: autocast's rules, or no cast */
+  enum width loss_width; /* type of the loss, to which outputs are cast;
+                          * WIDTH_NET: by autocast, or none */
   int loss_dtype;        /* enum loss_type */
   int64_t loss_chunks;   /* 0: one chunk, or for a fused loss the number it
                           * needs */

@@ -67,10 +67,10 @@ void step_types(const struct train_settings *train, struct simulation *s) {
 }
 
 /*
- * Frozen matrices of products are in blocks, and are unpacked while in use:
- * bitsandbytes/autograd/_functions.py, MatMul4Bit. Embeddings and layers that
- * give an output of the net are not: transformers/integrations/
- * bitsandbytes.py, get_keys_to_not_convert().
+ * Frozen matrices of products are in blocks, and are unpacked in use:
+ * bitsandbytes/autograd/_functions.py, MatMul4Bit. Not so embeddings and
+ * outputs of the net: transformers/integrations/bitsandbytes.py,
+ * get_keys_to_not_convert().
  */
 static void pack_matrices(struct step *step, struct arena *arena) {
   const struct model *model = step->model;
@@ -108,8 +108,8 @@ static void pack_matrices(struct step *step, struct arena *arena) {
   }
 }
 
-/* A segment with nothing to train in or before it keeps nothing and is not
- * recomputed. */
+/* True unless nothing is trained in a segment or before it, so that it keeps
+ * nothing and is not recomputed. */
 static bool learns(const struct tape *tape, const struct segment *segment) {
   for (size_t i = segment->first; i < segment->end; i++)
     if (tape->values.at[tape->ops.at[i].first_out].needs_gradient)
@@ -157,8 +157,7 @@ static int norms_of(const struct train_settings *train) {
   return train->norms == NORMS_FLOAT && !half ? NORMS_PLAIN : train->norms;
 }
 
-/* A loss copies 16-bit inputs to 32 bits first. Under autocast CAST_FULL
- * does. */
+/* A loss copies 16-bit inputs to 32 bits first. */
 static enum width loss_width(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
   bool copied = train->loss_dtype == LOSS_DTYPE_F32 ||
@@ -203,8 +202,8 @@ void step_trace(struct step *step, struct arena *arena) {
 }
 
 /*
- * Parameters, buffers and inputs are tensors in whole blocks, as those of the
- * optimizer are. Gradients are already rounded.
+ * Parameters, buffers and inputs are tensors in whole blocks. Gradients are
+ * already rounded.
  */
 static bool rounding_bytes(const struct step *step, struct training *t) {
   const struct model *model = step->model;

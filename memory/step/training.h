@@ -8,8 +8,8 @@
 
 /*
  * A peak as a linear function of the batch: bytes for any batch, and bytes that
- * scale, at the current batch. It describes one moment, without the rounding of
- * tensors to blocks and without what a layer needs for any batch.
+ * scale, at the current batch. It is one moment, without rounding to blocks and
+ * without a layer's bytes for any batch.
  */
 struct peak_line {
   int64_t fixed, moving;
@@ -55,9 +55,9 @@ struct step {
 void step_trace(struct step *step, struct arena *arena);
 
 /*
- * Measures a step with its settings. `base` may ask for more of the simulation
- * and gets its results; its `most` limits the whole step. False if a sum passes
- * 2^63 - 1 or `most`.
+ * Measures a step. `base` may ask for more of the simulation and gets its
+ * results; its `most` limits the whole step. False if a sum passes 2^63 - 1 or
+ * `most`.
  */
 bool step_measure(const struct step *step, struct arena *arena,
                   struct simulation *base, struct training *training);
