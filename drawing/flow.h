@@ -15,8 +15,7 @@ struct flow_box {
 struct flow_edge {
   size_t from, to; /* boxes, from < to */
   int64_t node;    /* the node that makes it */
-  int lane;        /* lane of an edge that passes over boxes, from 1; 0: to the
-                    * next box */
+  int lane;        /* lane over boxes, from 1; 0: to the next box */
 };
 
 /* Boxes [first, end) that are repeated. */

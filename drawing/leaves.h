@@ -9,8 +9,7 @@
 
 struct leaf {
   const struct fold_line *line;
-  int64_t turns; /* number of times that the net has it, with all repeats around
-                  * it */
+  int64_t turns; /* times that the net has it, with outer repeats */
 };
 
 /* Leaves [first, end) that repeat. */

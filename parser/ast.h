@@ -166,8 +166,7 @@ struct stmt {
   struct span span;  /* without label and mark */
   struct span name_span;
   struct slice name; /* the word, or the name that is defined */
-  uint32_t moved;    /* bytes from an equal text, whose `args` it shares, to
-                      * this one */
+  uint32_t moved;    /* bytes after the text whose `args` it shares */
   struct arg *args;
   struct stmt_ends *ends; /* for layers and statements without them, */
   struct stmt_more *more; /* shared empty ones, never written to */

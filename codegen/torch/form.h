@@ -51,12 +51,9 @@ struct torch_form {
   struct torch_code make; /* the module; empty: no module of its own */
   struct torch_code call; /* the output */
   struct torch_seen out;
-  int8_t joins;        /* `call` is a list to join along this axis; 0: it is
-                        * none */
-  bool loose;          /* `call` is an operator expression, which may need
-                        * parentheses */
-  bool repeats;        /* `call` has an input twice, so the input must be a
-                        * name */
+  int8_t joins;        /* `call` is a list to join on this axis; 0: none */
+  bool loose;          /* `call` may need parentheses */
+  bool repeats;        /* `call` needs an input twice, so as a name */
   bool learned;        /* form_make_learned made it */
   unsigned helpers;    /* bits of enum helper */
   const char *refuses; /* why there is no form, or NULL */

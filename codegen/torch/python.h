@@ -53,8 +53,7 @@ struct python_turn {
 /* A unit has a module: a group with parameters, an iteration, or the net. */
 struct python_unit {
   int64_t group, parent;    /* parent: a unit; -1: none */
-  const struct frame *turn; /* an iteration in the group; NULL: the group
-                             * itself */
+  const struct frame *turn; /* an iteration; NULL: the group itself */
   struct slice path;        /* in the outer class: stem, blocks[3] */
   int64_t first, end;       /* nodes */
   bool stage;               /* it contains iterations of another loop */
@@ -81,8 +80,7 @@ struct class {
   struct slice *params; /* names, each after a NUL-terminated one */
   bool *param_flags;    /* by parameter: it is True or False */
   size_t param_count;
-  int64_t *hole_param; /* by hole of __init__, then of forward; -1: not a
-                        * parameter */
+  int64_t *hole_param; /* by hole of __init__, then forward; -1: none */
 };
 
 struct python {
@@ -94,8 +92,7 @@ struct python {
   int64_t *owner;                  /* by parameter: the node that owns it */
   struct made *made;
   VEC(struct python_unit)
-  units;                    /* the net first, outer units before inner
-                             * ones */
+  units;                    /* the net first, outer before inner */
   int64_t *last, *variable; /* by value, in the current body */
   VEC(struct class) classes;
   struct map class_names;

@@ -110,10 +110,7 @@ void python_put_plain(struct text *out, struct slice name) {
 
 enum { COLUMNS = 79, FAR = 60 }; /* lines that must go on may start after FAR */
 
-enum {
-  NESTING = 200
-}; /* maximum open brackets in a line; deeper ones are
-    * ignored */
+enum { NESTING = 200 }; /* open brackets; deeper ones are ignored */
 
 /* Columns of the open brackets in a line. */
 struct brackets {

@@ -258,8 +258,7 @@ static void draw_device(struct step_chart *t) {
 double step_legend(const struct step_chart *charts, size_t count, double x,
                    double y) {
   const char *names[BAND_COUNT];
-  const struct step_chart *chart = charts; /* one of several devices, if any
-                                            * is */
+  const struct step_chart *chart = charts; /* prefers several devices */
   for (size_t i = 0; i < count; i++)
     chart = charts[i].several ? &charts[i] : chart;
   for (int band = 0; band < BAND_COUNT; band++)

@@ -63,9 +63,7 @@ enum {
   PAGE_LEVELS = 5,
   LEVELS,
   BESIDE_FROM = 2
-}; /* LEVELS includes the last
-    * one, for a column of
-    * text */
+}; /* then one for columns of text */
 
 /* The text of a box, notes last, and its size. */
 struct diagram_label {
@@ -82,8 +80,7 @@ struct diagram_item {
   bool ends_repeat;           /* its output is that of the last repeat */
   bool opens_repeat;          /* it is alone in a repeat, drawn as a stack */
   int64_t stacked;            /* iterations in the stack */
-  size_t turn, stride, turns; /* of the innermost repeat: first row, rows,
-                               * iterations; or 0 */
+  size_t turn, stride, turns; /* innermost repeat: row, rows, iterations */
   struct diagram_turns nested[MOST_NESTED];
   int nested_count;
   bool is_entry; /* the start of a call that is drawn once */
@@ -95,8 +92,7 @@ struct diagram_item {
   int family;            /* number of its layer's family; -1: none */
   struct slice output;   /* name as an output of the net, or empty */
   struct slice words[2]; /* full text; text without common tails */
-  const struct diagram_label *labels[LEVELS]; /* by level, NULL until
-                                               * measured */
+  const struct diagram_label *labels[LEVELS]; /* by level, or NULL */
   const struct diagram_label *label;          /* for the current level */
   struct slice shape; /* output shape; empty until requested */
   struct slice out;   /* output shape if it changed, or empty */
@@ -181,8 +177,7 @@ struct diagram {
   uint64_t *hash_of_row;
   int64_t search; /* comparisons left for finding repeats */
   size_t reading; /* counter of items whose links are found */
-  size_t *reader_of_item, *reader_of_node; /* value of `reading` when last
-                                            * linked */
+  size_t *reader_of_item, *reader_of_node; /* `reading` at the last link */
   struct diagram_unit *units;
   struct diagram_part *parts; /* a chain for each separate net */
   struct scene *scene;        /* NULL while only marking links */

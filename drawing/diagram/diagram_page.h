@@ -62,8 +62,7 @@ struct diagram_paper {
   bool made[2];     /* the parts are current for columns; for a U */
   bool has_sources; /* some sources can be drawn at stubs */
   bool no_u;        /* no skips that a U could show */
-  bool *cuts[2];    /* links that are cut: of boxes with many; also distant
-                     * ones */
+  bool *cuts[2];    /* cut links: of boxes with many; distant, too */
 };
 
 /* The gap between columns, in which skips may pass. */

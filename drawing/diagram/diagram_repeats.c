@@ -222,8 +222,7 @@ struct diagram_run diagram_find_run(struct diagram *d,
                                     size_t end) {
   struct diagram_run best = {1, 1, false};
   size_t saved = 0, row = p->at[at].first;
-  int64_t reader = -1; /* the last reader of all rows but the iteration's
-                        * last */
+  int64_t reader = -1; /* of all rows but the iteration's last */
   uint64_t power = 1;
   if (d->c->options->unfold)
     return best;

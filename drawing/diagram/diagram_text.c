@@ -53,10 +53,7 @@ static struct slice common_tail(struct diagram *d, size_t index) {
   return tail;
 }
 
-enum {
-  FEW = 6
-}; /* boxes with a tail, below which the legend does not list
-    * it */
+enum { FEW = 6 }; /* boxes: a tail of fewer is not in the legend */
 
 void diagram_find_tails(struct diagram *d) {
   size_t kinds = layer_kind_count();
@@ -113,8 +110,7 @@ struct slice line_that_fits(struct slice words, int64_t size, int64_t most,
     from = i;
     if ((units * size + 999) / 1000 > most)
       break;
-    bool sign = words.at[i - 1] == '\x97'; /* the second byte of ×, before its
-                                            * number */
+    bool sign = words.at[i - 1] == '\x97'; /* of ×, before its number */
     if (i == words.length || !sign) {
       line.length = i;
       *width = (units * size + 999) / 1000;

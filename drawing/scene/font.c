@@ -66,7 +66,7 @@ int font_glyph(uint32_t point) {
     else
       high = middle;
   }
-  return '?' - ' ' + 1; /* glyphs begin with those of ASCII */
+  return '?' - ' ' + 1; /* ASCII glyphs are first */
 }
 
 /* The files follow one another; each ends with `~>`. */

@@ -21,8 +21,7 @@ int64_t text_extent(struct slice text, int64_t size, bool bold) {
     char c = text.at[at];
     bytes = 1;
     if (c >= ' ' && c <= '~')
-      sum += font_width(c - ' ' + 1, bold); /* glyphs begin with those of
-                                             * ASCII */
+      sum += font_width(c - ' ' + 1, bold); /* ASCII glyphs are first */
     else
       sum += text_code_point(text, at, &bytes) < 0x2E80
                  ? 600

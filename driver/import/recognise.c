@@ -20,8 +20,7 @@ struct recognising {
 
 static bool read_zoo(void *user, const char *net, struct slice *source) {
   struct recognising *r = user;
-  struct text file = text_new(&r->arena); /* the zoo's parameters are those of
-                                           * the papers */
+  struct text file = text_new(&r->arena); /* its params are the papers' */
   text_printf(&file, "%s/zoo/%s.net", zoo_examples(&r->arena), net);
   const char *path = text_string(&file);
   return file_read(&r->arena, path, source) == FILE_OK;

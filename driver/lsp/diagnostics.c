@@ -167,8 +167,7 @@ void document_publish(struct lsp_document *d) {
     lsp_complain(d->server, "%s: %s", d->path,
                  d->status == NETC_NO_MEMORY ? "out of memory"
                                              : netc_message(d->check));
-  json_object_del(d->server->published, d->uri); /* so that its version is
-                                                  * sent */
+  json_object_del(d->server->published, d->uri); /* to send the version */
   lsp_publish(d->server);
 }
 

@@ -99,8 +99,7 @@ static bool fits_other_layout(const struct running *r, const struct npy *npy,
   if (axes < 2 || !is_of_values(operand) || skipped < 0 || skipped > 1)
     return false;
   for (int i = 0; i < axes; i++) {
-    int axis = first ? i : (i + axes - 1) % axes; /* of a sample; the last is
-                                                   * C */
+    int axis = first ? i : (i + axes - 1) % axes; /* of a sample; C is last */
     if (npy->dims[skipped + i] != port_dim(&r->model, operand, axis + 1))
       return false;
   }

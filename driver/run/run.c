@@ -234,8 +234,7 @@ int command_run(int argc, char **argv) {
   if (!netc || !r)
     complain(EXIT_IO, "out of memory");
   if (netc && r) {
-    netc_set(netc, "stream", "off"); /* overrides the source: whole windows have
-                                      * the same outputs */
+    netc_set(netc, "stream", "off"); /* overrides the source; same outputs */
     if (!net_options_read_more(&r->options, COMMAND_RUN, netc, argc, argv, take,
                                r))
       r->status = r->options.files.status;

@@ -18,8 +18,7 @@ enum verify_party {
 struct verifying {
   struct running *run;
   const char *cc, *qemu;          /* NULL: `cc`; this machine */
-  char node_modules[VERIFY_PATH]; /* directory that may have onnxruntime-node,
-                                   * or "" */
+  char node_modules[VERIFY_PATH]; /* has onnxruntime-node, or "" */
   char folder[512];               /* directory of the files; "": none */
   bool small;  /* int8: bytes must be equal; x.onnx may differ by STEPS */
   bool narrow; /* no float32 weights equal the narrow ones */

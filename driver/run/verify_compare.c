@@ -8,8 +8,7 @@
 #define BOUND 1e-4
 
 struct apart {
-  double largest, share; /* maximum difference; relative to the root mean
-                          * square */
+  double largest, share; /* maximum; relative to the RMS */
   size_t at;             /* index of the maximum */
 };
 

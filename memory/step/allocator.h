@@ -31,8 +31,7 @@ struct allocator {
   VEC(struct allocator_block) blocks; /* index 0 means none */
   VEC(uint32_t) spare;                /* indices of joined blocks, for reuse */
   VEC(struct allocator_chunk *)
-  free[2];                       /* sorted; [0] small segments, [1] large
-                                  * ones */
+  free[2];                       /* sorted; [0] in small segments */
   struct allocator_chunk *empty; /* for reuse, or NULL */
   VEC(int64_t) segments;         /* bytes of each */
   int64_t reserved, allocated;   /* bytes now; the cache never shrinks */

@@ -309,8 +309,7 @@ static enum row_order put_together(struct run *run, const struct tape_op *op) {
   enum row_order *rows = run_turned(run, op->first_out);
   if (!*held)
     return ROWS_TOGETHER;
-  if (is_number(run, *held)) { /* expanded: ordered as what is kept, or as the
-                                * axes */
+  if (is_number(run, *held)) { /* expanded: as what is kept, or as the axes */
     uint32_t lies = run_value_at(run, op->first_out)->strides;
     bool kept = op->facts->saved_count || op->facts->kept[2].count;
     if (op->facts->elementwise && op->facts->matrix_last)

@@ -10,9 +10,8 @@
 #include "memory/step/splice.h"
 
 enum {
-  SEEN = 4, /* iterations recorded before others are copied: the first, and
-             * three */
-  BACK = 3, /* iterations recorded at the end if others are left out */
+  SEEN = 4, /* iterations recorded at first: the first, and three */
+  BACK = 3, /* iterations recorded at the end after a leap */
   LEAPS_FROM = SEEN + BACK + 1, /* minimum number of iterations */
 };
 

@@ -8,8 +8,7 @@
 struct loose_walk {
   const struct tape *tape;
   bool *led;      /* by value: a gradient reaches it */
-  uint32_t *last; /* by value: nothing refers to it after this many
-                   * operations */
+  uint32_t *last; /* by value: operations until nothing refers to it */
 };
 
 static void refer(struct loose_walk *walk, size_t value, uint32_t until) {

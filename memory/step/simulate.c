@@ -354,8 +354,7 @@ void simulate(struct simulation *s) {
   run.now.phase = PHASE_BACKWARD;
   for (size_t i = 0; i < s->trace->ends.count && to_the_end; i++)
     run_start_backward(&run, s->trace->ends.at[i]);
-  if (!to_the_end && s->end > s->first) { /* a part: its result gets a
-                                           * gradient */
+  if (!to_the_end && s->end > s->first) { /* a part: its result has one */
     size_t out = run.tape->ops.at[s->end - 1].first_out;
     *run_gradient_of(&run, out) =
         run_new_buffer(&run, NO_NODE, run_value_bytes(&run, out));

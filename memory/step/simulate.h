@@ -65,10 +65,9 @@ struct op_level {
   int64_t forward;     /* work space; -1: not measured */
   int64_t stays;       /* gradients of parameters, and 16-bit copies */
   int64_t kept;        /* for its backward, besides tensors */
-  int64_t cached;      /* part of `kept` that a segment holds until forward
-                        * ends */
-  int64_t back, after; /* maximum of its backward, before and after it frees
-                        * what it saved; -1: none */
+  int64_t cached;      /* of `kept`, in a segment until forward ends */
+  int64_t back, after; /* peaks of its backward, before and after it frees its
+                          saves; -1: none */
   int64_t rest;        /* after its backward */
 };
 
@@ -82,12 +81,10 @@ struct simulation {
   int summed;     /* the type that gradients are summed in; 0: the net's */
   int saved_bits; /* bits of each saved value, in groups; 0: unchanged */
   bool offload;   /* saved tensors are moved to the host's memory */
-  const struct train_settings *stepped; /* parameters are stepped as their
-                                         * gradients arrive, which are then
-                                         * freed; NULL: after backward */
-  bool gradients_before;                /* they are in memory when forward
-                                         * begins */
-  const struct segment *segments;       /* checkpointed, in order, disjoint */
+  const struct train_settings
+      *stepped; /* step and free each gradient at once; NULL: after backward */
+  bool gradients_before;          /* in memory before forward */
+  const struct segment *segments; /* checkpointed, in order, disjoint */
   size_t segment_count;
   size_t first, end; /* operations to run; both 0: all */
   bool own_inputs;   /* also count what a part reads from before it */

@@ -7,10 +7,7 @@
 #include "sema/repeat/stretch.h"
 #include "memory/step/loose.h"
 
-enum {
-  LOOKED_AT = 4
-}; /* experts of a block that are traced one by one: the
-    * first and last two */
+enum { LOOKED_AT = 4 }; /* experts one by one: the first and last two */
 
 /* The parameters of a node, as its layer numbers them. */
 static void node_params(struct tape *tape, const struct model *model,
@@ -68,9 +65,9 @@ struct tracing {
   const struct trace_options *options;
   int32_t *readers;
   size_t range;   /* index of the next checkpointed range */
-  size_t *behind; /* by node in front of a block: the node after the block, or
-                   * 0; NULL: no blocks */
-  bool *apart;    /* by node in front of a block: it runs expert by expert */
+  size_t *behind; /* by node before a block: the node after it, or 0; NULL: no
+                     blocks */
+  bool *apart;    /* by node before a block: it runs expert by expert */
   struct echo *echo;
   bool around;                /* the node leads into a block, or out of it */
   VEC(struct share *) shares; /* distinct shares of experts */

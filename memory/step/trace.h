@@ -42,15 +42,13 @@ struct trace {
   uint32_t *op_end;            /* end of its operations */
   VEC(struct step_leap) leaps; /* in order */
   VEC(size_t)
-  ends;               /* training: the values that backward starts
-                       * from */
+  ends;               /* training: where backward starts */
   uint32_t *until;    /* by operation: if no gradient reaches it, the number of
                        * operations after which its saves are freed, else 0;
                        * NULL: gradients reach all (loose.h) */
   bool has_loss;      /* `ends` are losses, not the outputs themselves */
   bool drops_outputs; /* only the loss reads the outputs */
-  bool scores;        /* the loss is of classes, and nothing else reads the
-                       * outputs */
+  bool scores;        /* of classes; nothing else reads the outputs */
 };
 
 /* Options of a trace */
@@ -62,11 +60,10 @@ struct trace_options {
   bool packed; /* frozen matrices are in blocks unless they give an output;
                 * their products keep their inputs */
   int loss;
-  enum width loss_width; /* type of the loss, to which outputs are cast;
-                          * WIDTH_NET: by autocast, or none */
+  enum width loss_width; /* outputs are cast to it; WIDTH_NET: by autocast, or
+                            not at all */
   int loss_dtype;        /* enum loss_type */
-  int64_t loss_chunks;   /* 0: one chunk, or for a fused loss the number it
-                          * needs */
+  int64_t loss_chunks;   /* 0: one; of a fused loss as many as it needs */
   const struct node_range *ranges; /* checkpointed, in order, disjoint */
   size_t range_count;
   bool drops_outputs; /* only the loss reads the outputs */

@@ -19,19 +19,17 @@ struct peak_line {
 struct training {
   const struct profile *profile;
   int64_t parameters, gradients, optimizer, buffers, input;
-  int64_t master;                  /* 32-bit copy of the parameters */
-  int64_t averaged;                /* moving average of the parameters */
-  int64_t paged;                   /* optimizer and master bytes, on the device
-                                    * only during the step */
-  int64_t rounding;                /* of the tensors above, by the allocator */
-  int64_t input_rounding;          /* the input's part of `rounding` */
-  int64_t workspace;               /* inside the optimizer's step */
-  struct clipping clip;            /* gradient clipping, before the step */
-  int64_t saved;                   /* kept for backward */
+  int64_t master;         /* 32-bit copy of the parameters */
+  int64_t averaged;       /* moving average of the parameters */
+  int64_t paged;          /* optimizer and master, if only in the step */
+  int64_t rounding;       /* of the tensors above, by the allocator */
+  int64_t input_rounding; /* the input's part of `rounding` */
+  int64_t workspace;      /* inside the optimizer's step */
+  struct clipping clip;   /* gradient clipping, before the step */
+  int64_t saved;          /* kept for backward */
   int64_t forward, backward, step; /* peaks of the three phases */
   int64_t peak;                    /* maximum of the three */
-  struct moment at;                /* the moment of the peak, without
-                                    * `standing` */
+  struct moment at;                /* its moment, without `standing` */
   struct peak_line line;           /* of the passes */
   int64_t standing; /* in memory all the time: parameters, state, batch */
 };
@@ -46,8 +44,7 @@ struct step {
   int64_t extra_macs;            /* recomputed MACs per sample */
   bool *packed;      /* by parameter: stored in the type of `base=` */
   struct runs *runs; /* results for parts that a search remembers, or NULL */
-  const struct training *alike; /* a measured step that differs in batch alone,
-                                 * or NULL */
+  const struct training *alike; /* another batch, measured; or NULL */
   bool leaps; /* equal iterations may be left out of the trace */
 };
 
