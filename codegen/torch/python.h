@@ -77,7 +77,7 @@ struct class {
   struct slice name;
   int64_t first; /* the first unit */
   VEC(int64_t) units;
-  struct slice *params; /* names, each after a NUL-terminated one */
+  struct slice *params; /* names, each followed by a NUL */
   bool *param_flags;    /* by parameter: it is True or False */
   size_t param_count;
   int64_t *hole_param; /* by hole of __init__, then forward; -1: none */

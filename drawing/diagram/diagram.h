@@ -59,11 +59,7 @@ struct diagram_turns {
 };
 
 /* Tightness; the first level that is readable is used. */
-enum {
-  PAGE_LEVELS = 5,
-  LEVELS,
-  BESIDE_FROM = 2
-}; /* then one for columns of text */
+enum { PAGE_LEVELS = 5, LEVELS, BESIDE_FROM = 2 }; /* last: column of text */
 
 /* The text of a box, notes last, and its size. */
 struct diagram_label {
