@@ -91,9 +91,8 @@ struct python {
   const struct module_name *given; /* by node; NULL: names are made here */
   int64_t *owner;                  /* by parameter: the node that owns it */
   struct made *made;
-  VEC(struct python_unit)
-  units;                    /* the net first, outer before inner */
-  int64_t *last, *variable; /* by value, in the current body */
+  VEC(struct python_unit) units; /* the net first, outer before inner ones */
+  int64_t *last, *variable;      /* by value, in the current body */
   VEC(struct class) classes;
   struct map class_names;
   unsigned helpers;

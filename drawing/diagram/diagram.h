@@ -70,13 +70,14 @@ struct diagram_label {
 
 /* A box: a row, or one row for all of its repeats. */
 struct diagram_item {
-  size_t row, last_row;       /* in the first and the last repeat */
-  int64_t times;              /* number of times that the net has it */
-  bool varies;                /* its repeats have different sizes */
-  bool ends_repeat;           /* its output is that of the last repeat */
-  bool opens_repeat;          /* it is alone in a repeat, drawn as a stack */
-  int64_t stacked;            /* iterations in the stack */
-  size_t turn, stride, turns; /* innermost repeat: row, rows, iterations */
+  size_t row, last_row; /* in the first and the last repeat */
+  int64_t times;        /* number of times that the net has it */
+  bool varies;          /* its repeats have different sizes */
+  bool ends_repeat;     /* its output is that of the last repeat */
+  bool opens_repeat;    /* it is alone in a repeat, drawn as a stack */
+  int64_t stacked;      /* iterations in the stack */
+  /* The innermost repeat: first row, rows of an iteration, iterations; or 0. */
+  size_t turn, stride, turns;
   struct diagram_turns nested[MOST_NESTED];
   int nested_count;
   bool is_entry; /* the start of a call that is drawn once */

@@ -12,8 +12,9 @@ struct weight_set {
   struct arena *arena;
   VEC(struct netc_weight) weights; /* as in files */
   VEC(struct netc_tensor) tensors; /* as in inference */
-  size_t *first, *next;            /* tensors of a weight, from 1; 0: no more */
-  struct tensor_file *file;        /* source of values */
+  /* Tensors of a weight, from 1, 0: no more. By weight, by tensor. */
+  size_t *first, *next;
+  struct tensor_file *file;          /* source of values */
   const struct stored_tensor **from; /* by weight; NULL: random values */
   const char **names; /* by weight, for a file to write; NULL: the net's own */
   struct netc_tensor_shape *shapes; /* by weight, as in the file of `names` */

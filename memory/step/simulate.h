@@ -81,9 +81,11 @@ struct simulation {
   int summed;     /* the type that gradients are summed in; 0: the net's */
   int saved_bits; /* bits of each saved value, in groups; 0: unchanged */
   bool offload;   /* saved tensors are moved to the host's memory */
-  const struct train_settings *stepped; /* step on each gradient, or NULL */
-  bool gradients_before;                /* in memory before forward */
-  const struct segment *segments;       /* checkpointed, in order, disjoint */
+  /* Steps each parameter once its gradient is complete, which is then freed.
+   * NULL: steps after backward. */
+  const struct train_settings *stepped;
+  bool gradients_before;          /* in memory before forward */
+  const struct segment *segments; /* checkpointed, in order, disjoint */
   size_t segment_count;
   size_t first, end; /* operations to run; both 0: all */
   bool own_inputs;   /* also count what a part reads from before it */

@@ -41,8 +41,7 @@ struct trace {
   uint32_t *value_of;          /* its output */
   uint32_t *op_end;            /* end of its operations */
   VEC(struct step_leap) leaps; /* in order */
-  VEC(size_t)
-  ends;               /* training: where backward starts */
+  VEC(size_t) ends;            /* training: values that backward starts from */
   uint32_t *until;    /* by operation: if no gradient reaches it, the number of
                        * operations after which its saves are freed, else 0;
                        * NULL: gradients reach all (loose.h) */
