@@ -1,8 +1,8 @@
 /*
  * The grammar. It knows "a word with arguments" and the statements that
- * shape a file; which layers there are is data in layers/. The actions only
- * construct, so that whatever is wrong beyond the syntax is found later,
- * with more to say about it.
+ * shape a file; the layers are data in layers/. The actions only construct
+ * the tree, so that errors beyond the syntax are found later, when more is
+ * known about them.
  */
 %require "3.8"
 %expect 0
@@ -25,10 +25,9 @@
 
 %code {
 /*
- * The stacks grow in the arena of the scanner: nothing of bison's is on the
- * heap, where an error path could leave it, nor in the arena of the tree, of
- * which alike.c gives back what is not needed, and little on C's stack, of
- * which WebAssembly has 64 KiB.
+ * Bison's stacks grow in the scanner's arena. The heap would leak them on an
+ * error path, alike.c frees parts of the tree's arena, and WebAssembly has
+ * only 64 KiB of C stack.
  */
 #define YYINITDEPTH 100
 #define YYMAXDEPTH 2000
@@ -169,7 +168,7 @@ marked:
   }
 ;
 
-/* One layer, without braces. */
+/* One layer without braces. */
 single:
   layer
 | layer ARROW sizes {
@@ -282,7 +281,7 @@ directive:
 | KW_BUDGET args { $$ = build_settings(p, "budget", $args.first, @1); }
 ;
 
-/* `step` is a word only here; inside brackets its sign is an operator. */
+/* `step` is a keyword only here; in brackets, its sign is an operator. */
 step:
   %empty          { $$ = NULL; }
 | NAME sum        { $$ = build_step(p, named(p, @NAME), $sum); }
@@ -293,7 +292,7 @@ step:
   }
 ;
 
-/* The value of a param where none is given; of a list it is the first. */
+/* The default value of a param; for a list, the first value. */
 fallback:
   %empty             { $$ = NULL; }
 | ASSIGN constant[e] { $$ = $e; }
@@ -392,7 +391,7 @@ row_values:
 | row_values[all] value { $$ = $all; APPEND($$, $value); }
 ;
 
-/* Arguments: juxtaposed, so each is a sum; comparisons need parentheses. */
+/* Arguments are juxtaposed, so each is a sum; comparisons need parentheses. */
 
 args:
   %empty        { $$ = build_args(p); }
@@ -440,7 +439,7 @@ sizes:
 | sizes[s] BY sum { $$ = build_dims(p, $s, $sum); }
 ;
 
-/* Of an input, `1..512x768`: its length is from 1 to 512. */
+/* An input `1..512x768` has a length from 1 to 512. */
 bounds:
   bound
 | bounds[s] BY bound { $$ = build_dims(p, $s, $bound); }
@@ -451,7 +450,7 @@ bound:
 | sum[low] RANGE sum[high] { $$ = build_range(p, $low, $high, NULL); }
 ;
 
-/* What a name may stand for: `let k = 3x3`, too. */
+/* Values of a name, including `let k = 3x3`. */
 constant: expression | sized;
 
 sized:
@@ -467,8 +466,8 @@ sized:
 ;
 
 /*
- * Expressions, from the loosest to the tightest: by precedence, not by a
- * symbol for each level, which a lone number would have to climb through.
+ * Expressions, from the loosest to the tightest. They use precedence, since
+ * a number would be reduced through a symbol for each level.
  */
 
 expression:
@@ -553,14 +552,14 @@ static struct block *open_block(struct parser *p, struct stmt_list list,
   return block;
 }
 
-/* A name is its place in the source: values of symbols stay small. */
+/* Symbols' values are small: a name is only its place in the source. */
 static struct named named(const struct parser *p, struct span span) {
   struct slice text = {p->scan.text.at + (span.begin - p->scan.base),
                        span.end - span.begin};
   return (struct named){text, span};
 }
 
-/* Behind the colon of an input, where there is one. */
+/* After the colon of an input, if any. */
 static void set_dtype(const struct parser *p, struct stmt *stmt,
                       struct span span) {
   if (!span.end)
@@ -592,7 +591,7 @@ static int netc_grammar_lex(NETC_GRAMMAR_STYPE *value, struct span *span,
   return (int)token;
 }
 
-/* The same stack, of which `used` bytes are, with more room. */
+/* The stack with more room; `used` bytes are copied. */
 static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
                   size_t size, ptrdiff_t depth) {
   void *more = arena_alloc(p->scan.arena, (size_t)depth, size);
@@ -600,7 +599,7 @@ static void *grow(struct parser *p, const void *stack, ptrdiff_t used,
   return more;
 }
 
-/* bison calls this itself for one thing only: its stack is full. */
+/* Bison calls this only if its stack is full. */
 static void netc_grammar_error(const struct span *span, struct parser *p,
                                const char *message) {
   (void)message;
@@ -609,7 +608,7 @@ static void netc_grammar_error(const struct span *span, struct parser *p,
   diag_help(d, "move the inner part into a `def` or a `let`");
 }
 
-/* bison numbers symbols of its own first: the end, the error, the unknown. */
+/* Bison's own symbols come first: the end, the error, the unknown. */
 static enum token token_of(yysymbol_kind_t kind) {
   return kind < YYSYMBOL_NAME
              ? TOKEN_END

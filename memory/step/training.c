@@ -157,7 +157,8 @@ static int norms_of(const struct train_settings *train) {
   return train->norms == NORMS_FLOAT && !half ? NORMS_PLAIN : train->norms;
 }
 
-/* A loss copies 16-bit inputs to 32 bits first. */
+/* A loss copies 16-bit inputs to 32 bits first; under autocast, its cast does.
+ */
 static enum width loss_width(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
   bool copied = train->loss_dtype == LOSS_DTYPE_F32 ||
