@@ -285,7 +285,7 @@ static bool all_hold(const struct attention_class *a, struct slice words) {
   return true;
 }
 
-/* Its text */
+/* Text of a class */
 
 static void put_letter(const struct attention_class *a, struct text *out,
                        char letter) {
