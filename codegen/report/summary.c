@@ -11,7 +11,7 @@ struct summary {
   const struct compiled *c;
   const struct answer *a; /* NULL: a size passes 2^63 - 1 */
   struct answer step;     /* of training, whatever was asked */
-  /* Of inference, if it was asked for or serving has settings; else NULL. */
+  /* For inference, if it was asked for or serving has settings; else NULL. */
   const struct answer *prediction;
   struct text *out; /* complete lines */
   struct text line; /* current line */

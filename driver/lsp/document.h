@@ -34,7 +34,7 @@ struct lsp_document *document_asked(struct lsp_server *server,
 /* Compiles it if it changed and publishes diagnostics; false: stopped. */
 bool document_update(struct lsp_document *document);
 
-/* Its net with costs and memory; NULL: it has errors, or *error is set. */
+/* The document's net with costs and memory; NULL: errors, or *error is set. */
 struct netc *document_full(struct lsp_document *document,
                            struct lsp_error *error);
 

@@ -21,7 +21,7 @@ struct search_front {
 
 /*
  * Adds a variant if it belongs to the front, and drops those that it dominates.
- * Of variants that are equal in all goals, the one later in the space stays, so
+ * Among variants that are equal in all goals, the later one stays, so
  * that the front does not depend on the order. Returns an exit status, with
  * errors reported.
  */

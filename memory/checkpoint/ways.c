@@ -376,8 +376,8 @@ static bool go_to_end(struct way_finding *f) {
   const struct front *end = known_front(f, s->units + 1, 0);
   if (!end || !end->ways.count)
     return false;
-  /* Of those with the fewest MACs takes the one that holds most: not always the
-   * last, as others may have less cached. */
+  /* Takes the one that holds most among those with the fewest MACs: not always
+   * the last, as others may have less cached. */
   const struct way *best = &end->ways.at[0];
   for (size_t i = 1; i < end->ways.count; i++)
     if (end->ways.at[i].macs <= best->macs)

@@ -66,7 +66,7 @@ void loose_find(struct trace *trace) {
   }
 }
 
-/* That count, within the part of the tape that runs or is recomputed. */
+/* The same count within the part of the tape that runs or is recomputed. */
 static size_t end_of(const struct run *run, size_t index) {
   size_t end = run->repeated ? run->repeated->end : run->s->end;
   size_t until = run->until[index];

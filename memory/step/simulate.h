@@ -59,7 +59,7 @@ struct leg {
 
 /*
  * Bytes of an operation in a step without checkpoints, besides saved tensors.
- * Its backward has the same bytes whatever is checkpointed.
+ * The backward pass has the same bytes whatever is checkpointed.
  */
 struct op_level {
   int64_t forward;     /* work space; -1: not measured */
