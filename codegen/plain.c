@@ -1,4 +1,4 @@
-/* Describes rows in the words of papers, from layers/plain.def. */
+/* Describes rows in the words of papers, from ops/ops.def. */
 #define _GNU_SOURCE /* memmem */
 #include "codegen/plain.h"
 
