@@ -48,7 +48,7 @@ void statement_put_text(const struct source_plan *plan, struct statement *s,
       (struct part_text){.part = part, .before = "", .value = text};
 }
 
-const char *statement_word(const struct statement *s) {
+static const char *statement_word(const struct statement *s) {
   return s->pieces.at[0].kind == PIECE_TEXT ? s->pieces.at[0].text.value : "";
 }
 

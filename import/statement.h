@@ -115,8 +115,7 @@ struct source_piece *statement_put(const struct source_plan *plan,
 void statement_put_text(const struct source_plan *plan,
                         struct statement *statement, enum graph_part part,
                         const char *text);
-/* The first word of a statement. */
-const char *statement_word(const struct statement *statement);
+/* True if the statement begins with `word`. */
 bool statement_is(const struct statement *statement, const char *word);
 
 /* True if it names a layer itself, not the layer's tensor. Such a label cannot

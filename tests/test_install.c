@@ -104,7 +104,8 @@ static void nothing_is_extern_for_one_file(void **state) {
           "test $(wc -l < ../defined) -gt 1000 && names=$(comm -23 ../defined "
           "../used | grep -v '^netc_\\|^main$') && cd %s && for name in "
           "$names; "
-          "do grep -qw $name tests/*.c tools/bench/*.c */*/*.def || echo "
+          "do grep -qw $name tests/*.c tools/bench/*.c */*.def */*/*.def || "
+          "echo "
           "$name; "
           "done",
           here, here),

@@ -242,8 +242,8 @@ bool keras_plain(struct keras_call *call);
 /* True if `axis` is that of the channels; else false with an error. */
 bool keras_on_channels(struct keras_call *call);
 
-#define LAYER(type, function, ...) keras_layer_fn keras_##function;
-#define OPERATION(type, function, ...) keras_layer_fn keras_##function;
+#define LAYER(type, function, ...) keras_layer_fn function;
+#define OPERATION(type, function, ...) keras_layer_fn function;
 #include "ops/keras.def"
 
 /* Give the activation or operation of a number. */

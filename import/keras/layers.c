@@ -295,7 +295,7 @@ bool keras_custom_scale(struct keras_call *call) {
 
 /* Classes for 1, 2 and 3 spatial axes. */
 static const struct keras_row rows[] = {
-#define LAYER(type, function, ...) {type, keras_##function, {__VA_ARGS__}},
+#define LAYER(type, function, ...) {type, function, {__VA_ARGS__}},
 #include "ops/keras.def"
 };
 

@@ -398,7 +398,7 @@ bool keras_op_mask(struct keras_call *call) {
 }
 
 static const struct keras_row operations[] = {
-#define OPERATION(type, function, ...) {type, keras_##function, {__VA_ARGS__}},
+#define OPERATION(type, function, ...) {type, function, {__VA_ARGS__}},
 #include "ops/keras.def"
 };
 
