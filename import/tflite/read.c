@@ -29,16 +29,26 @@ bool tflite_type_at(struct graph *graph, size_t index,
   return true;
 }
 
-/* The row of an operator. A function of ops.def needs none. */
+/* The name of a builtin operator in the schema; NULL: a later one. */
+static const char *builtin_name(int64_t code) {
+  return code >= 0 && code < (int64_t)(sizeof names / sizeof *names)
+             ? names[code]
+             : NULL;
+}
+
+/* The row of an operator; a function of ops.def without one is a layer. A name
+ * of its own that a builtin operator has must be the schema's. */
 static struct tflite_row find_row(const struct tflite *t) {
+  const char *custom = t->at->custom, *name = builtin_name(t->at->code);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].code == t->at->code &&
-        (!*t->at->custom || strcmp(rows[i].name, t->at->custom) == 0))
+        (!*custom || strcmp(rows[i].name, custom) == 0))
       return rows[i];
-  const struct function *function = function_find(IN_TFLITE, slice_of(t->word));
-  if (function && !*t->at->custom)
+  const struct function *function =
+      name ? function_find(IN_TFLITE, slice_of(name)) : NULL;
+  if (function && (!*custom || strcmp(name, custom) == 0))
     return (struct tflite_row){
-        t->at->code, t->word, tflite_plain, {function->word}};
+        t->at->code, name, tflite_plain, {function->word}};
   return (struct tflite_row){.name = NULL};
 }
 
@@ -97,11 +107,10 @@ enum { SVDF = 27, SHAPE = 77 };
 static void begin_op(struct tflite *t, const struct tflite_op *op) {
   t->at = op;
   t->name = name_of(t, tflite_out(t, 0));
-  t->word =
-      *op->custom ? op->custom
-      : op->code >= 0 && op->code < (int64_t)(sizeof names / sizeof *names)
-          ? names[op->code]
-          : graph_text(t->graph, "operator %" PRId64, op->code);
+  const char *name = builtin_name(op->code);
+  t->word = *op->custom ? op->custom
+            : name      ? name
+                        : graph_text(t->graph, "operator %" PRId64, op->code);
   t->graph->at = (struct graph_origin){.name = t->name, .kind = t->word};
 }
 
