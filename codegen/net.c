@@ -3,7 +3,7 @@
 #include "codegen/rows.h"
 #include "lexer/scan.h"
 
-/* A layer's block, or a checkpoint of which only the result is used. */
+/* A layer's block, or a checkpoint whose result alone is used. */
 struct kept_block {
   int64_t group;
   struct slice label;

@@ -219,7 +219,7 @@ static bool steps_below(const struct open_axis *a, size_t which,
   return false;
 }
 
-/* Sets different sizes for each axis, none of which follows from another. */
+/* Sets sizes of the axes that differ and do not follow from each other. */
 static void set_between(struct opening_call *c, size_t sample) {
   for (size_t i = 0; i < c->axis_count; i++) {
     struct open_axis *a = &c->axes[i];

@@ -75,7 +75,7 @@ static bool is_one_setting(const struct stmt *stmt) {
          !stmt->args->next;
 }
 
-/* A trial, of which only a message is kept. */
+/* A trial that leaves nothing but a message. */
 struct load_trial {
   struct sources sources;
   struct diags diags;

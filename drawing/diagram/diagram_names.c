@@ -45,7 +45,7 @@ static size_t row_for(const struct diagram *d,
   return (size_t)row_of_node(d, section_of(d, reader->row), node);
 }
 
-/* The label of a loop's output in all iterations, of which `node` is one. */
+/* The label of a loop's output in all iterations; `node` is in one of them. */
 static struct slice labels_of_turns(const struct diagram *d, size_t row,
                                     int64_t node) {
   const struct diagram_item *item = &d->items.at[d->item_of_row[row]];

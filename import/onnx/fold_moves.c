@@ -372,7 +372,7 @@ bool fold_gather(struct onnx *x, struct constant **in) {
   return true;
 }
 
-/* Sets values at constant places, each of which is a row of indices. */
+/* Sets values at constant places; each place is a row of indices. */
 bool fold_scatter(struct onnx *x, struct constant **in) {
   const struct constant *c = in[0], *at = in[1];
   int64_t depth = at->rank ? at->dims[at->rank - 1] : 0, inner = 1;

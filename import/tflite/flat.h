@@ -37,7 +37,7 @@ double flat_real(struct flat_file *flat, const struct flat_table *table,
                  unsigned field, double usual);
 struct flat_table flat_child(struct flat_file *flat,
                              const struct flat_table *table, unsigned field);
-/* A vector of items of `bytes` each, all of which are inside the file. */
+/* A vector of items of `bytes` each; the whole vector is inside the file. */
 struct flat_vector flat_vector(struct flat_file *flat,
                                const struct flat_table *table, unsigned field,
                                unsigned bytes);

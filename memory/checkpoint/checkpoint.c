@@ -6,7 +6,7 @@
 
 enum { MOST_ROUNDS = 12 }; /* choices with a measurement */
 
-/* A step of so many bytes fits no device; larger sums could pass 2^63. */
+/* No device holds a step of this size; larger sums could pass 2^63. */
 #define LARGEST (INT64_MAX / 1024)
 
 /* Finds the outermost groups that the source checkpoints. */
