@@ -235,27 +235,43 @@ static int64_t count_biases(const struct model *model,
   return block.biases;
 }
 
+/* Marks the parameters that fold into the weights of the previous layer. */
+static bool *folded_params(const struct model *model, const struct fold *folds,
+                           size_t fold_count, struct arena *arena) {
+  bool *folded = arena_alloc(arena, model->params.count + 1, sizeof *folded);
+  for (size_t i = 0; i < fold_count; i++) {
+    const struct node *node = &model->nodes.at[folds[i].norm];
+    for (int k = 0; k < node->param_count; k++)
+      folded[node->first_param + (size_t)k] = true;
+  }
+  return folded;
+}
+
 /*
  * Bytes of the parameters and `more` values, of which `biases` are biases. A
- * parameter with a type of its own is counted in it. `parts`: also count the
- * tensors that weights are computed from, which inference does not read.
+ * parameter with a type of its own is counted in it. `more` leaves out those
+ * that `folds` removes. `parts`: also count the tensors that weights are
+ * computed from, which inference does not read.
  */
 static bool param_bytes(const struct model *model,
                         const struct infer_settings *infer, int64_t more,
-                        int64_t biases, bool parts, int64_t *bytes) {
+                        const struct fold *folds, size_t fold_count, bool parts,
+                        int64_t *bytes) {
   struct arena scratch;
   struct weight_roles roles;
+  int64_t biases = count_biases(model, infer, folds, fold_count);
   int64_t plain, packed = 0;
   bool fits = add_i64(model->predicted.params, more, &plain);
   arena_open_in(&scratch, model->arena);
   if (infer->weight_dtype)
     weight_roles_find(model, &scratch, &roles);
+  const bool *folded = folded_params(model, folds, fold_count, &scratch);
   bool differ = infer->weight_dtype || (model->computes && !parts);
   for (size_t i = 0; fits && differ && i < model->params.count; i++) {
     const struct model_param *param = &model->params.at[i];
     int64_t own;
     bool gone = param->part && !parts;
-    if (param->shared || param->train_only)
+    if (param->shared || param->train_only || folded[i])
       continue;
     if (gone)
       plain -= param->count; /* cannot underflow: it is part of the total */
@@ -345,11 +361,9 @@ bool inference_find(const struct model *model, const struct settings *settings,
   return find_framework(model, settings, f) &&
          find_plan(model, infer, f, &gone, NULL) &&
          param_bytes(model, infer, model->predicted.buffers - gone.folded,
-                     count_biases(model, infer, f->folds.at, f->folds.count),
-                     false, &f->weights) &&
+                     f->folds.at, f->folds.count, false, &f->weights) &&
          add_i64(f->weights, gone.more, &f->weights) &&
-         param_bytes(model, infer, 0, count_biases(model, infer, NULL, 0), true,
-                     &f->parameters) &&
+         param_bytes(model, infer, 0, NULL, 0, true, &f->parameters) &&
          model_buffer_bytes(model, false, infer->dtype, &f->buffers) &&
          find_cache(model, infer, &f->cache);
 }
@@ -358,9 +372,7 @@ bool inference_in_framework(const struct model *model,
                             const struct settings *settings, int64_t *bytes) {
   struct inference f = {0};
   return find_framework(model, settings, &f) &&
-         param_bytes(model, &settings->infer, 0,
-                     count_biases(model, &settings->infer, NULL, 0), true,
-                     bytes) &&
+         param_bytes(model, &settings->infer, 0, NULL, 0, true, bytes) &&
          model_buffer_bytes(model, false, settings->infer.dtype, &f.buffers) &&
          find_cache(model, &settings->infer, &f.cache) &&
          add_i64(*bytes, f.buffers, bytes) &&

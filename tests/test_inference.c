@@ -50,6 +50,11 @@ static void norms_fold_into_weights(void **state) {
   assert_int_equal(ask_inference(net, TIGHT, "buffer_bytes"), 4 * 16 + 8);
   assert_int_equal(ask_inference(net, TIGHT, ARENA), in + out);
   assert_int_equal(ask_inference(net, TIGHT " fold=off", ARENA), in + out);
+  /* A folded norm is not counted among weights with a type of their own. */
+  const char *plain = "net a\ninput 10x10x3\nconv 8 3x3 pad nobias relu\n";
+  const char *narrow = TIGHT " dtype=f64 weight_dtype=q4_k_m";
+  assert_int_equal(ask_inference(net, narrow, "weight_bytes"),
+                   ask_inference(plain, narrow, "weight_bytes") + 8 * 8);
   /* With a bias there is already one to fold into. */
   assert_int_equal(ask_inference("net a\ninput 9x9x3\nconv 8 3x3\nbn\n", TIGHT,
                                  "weight_bytes"),
