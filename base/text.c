@@ -274,10 +274,35 @@ void text_money(struct text *text, double money) {
   put_amount(text, money, 2);
 }
 
+/* A size in units of 1,024 or 1,000 bytes. */
+struct scaled {
+  double value;
+  size_t unit; /* 0: bytes */
+};
+
+static const char *const unit_names[][6] = {
+    {"B", "KiB", "MiB", "GiB", "TiB", "PiB"},
+    {"B", "kB", "MB", "GB", "TB", "PB"},
+    {"B", "B", "B", "B", "B", "B"}};
+
+/* A value that would be printed as 1,024 or more has the next unit. */
+static struct scaled scale_size(int64_t bytes, enum text_units units) {
+  struct scaled s = {(double)bytes, 0};
+  double step = units == UNITS_SI ? 1000 : 1024;
+  while (units != UNITS_BYTES && s.value >= step - 0.5 && s.unit < 5) {
+    s.value /= step;
+    s.unit++;
+  }
+  return s;
+}
+
+/* Three significant digits of a value that is not negative. */
+static void put_three(struct text *text, double value) {
+  text_fixed(text, value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
 void text_size(struct text *text, int64_t bytes, enum text_units units,
                int decimals) {
-  static const char *const iec[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-  static const char *const si[] = {"B", "kB", "MB", "GB", "TB", "PB"};
   double step = units == UNITS_SI ? 1000 : 1024;
   double value = (double)bytes;
   size_t unit = 0;
@@ -289,8 +314,7 @@ void text_size(struct text *text, int64_t bytes, enum text_units units,
     text_count(text, bytes);
   else
     text_fixed(text, value, decimals);
-  text_putc(text, ' ');
-  text_put(text, units == UNITS_SI ? si[unit] : iec[unit]);
+  text_printf(text, " %s", unit_names[units][unit]);
 }
 
 struct count_text size_text(int64_t bytes, enum text_units units) {
@@ -299,6 +323,52 @@ struct count_text size_text(int64_t bytes, enum text_units units) {
   text_size(&text, bytes, units, 2);
   text_putc(&text, '\0');
   return result;
+}
+
+const char *text_unit(int64_t bytes, enum text_units units) {
+  return unit_names[units][scale_size(bytes, units).unit];
+}
+
+void text_short_size(struct text *text, int64_t bytes, enum text_units units) {
+  text_size_in(text, bytes, bytes, units);
+  text_printf(text, " %s", text_unit(bytes, units));
+}
+
+struct count_text short_size(int64_t bytes, enum text_units units) {
+  struct count_text result;
+  struct text text = {.at = result.text, .room = sizeof result.text};
+  text_short_size(&text, bytes, units);
+  text_putc(&text, '\0');
+  return result;
+}
+
+void text_size_in(struct text *text, int64_t bytes, int64_t larger,
+                  enum text_units units) {
+  double value = (double)bytes;
+  size_t unit = scale_size(larger, units).unit;
+  for (size_t i = 0; i < unit; i++)
+    value /= units == UNITS_SI ? 1000 : 1024;
+  if (unit == 0)
+    text_count(text, bytes);
+  else
+    put_three(text, value);
+}
+
+void text_short_count(struct text *text, int64_t value, char billion) {
+  static const char units[] = " KMBTQ";
+  double shown = (double)value;
+  size_t unit = 0;
+  for (; value >= 100000 && shown >= 999.5 && unit < 5; unit++)
+    shown /= 1000;
+  if (unit == 0) {
+    text_count(text, value);
+    return;
+  }
+  put_three(text, shown);
+  text_printf(text, " %c",
+              unit == 3 && billion          ? billion
+              : unit == 5 && billion == 'G' ? 'P'
+                                            : units[unit]);
 }
 
 void text_rounded(struct text *text, int64_t value, const char *units) {

@@ -133,6 +133,22 @@ void text_size(struct text *text, int64_t bytes, enum text_units units,
                int decimals);
 struct count_text size_text(int64_t bytes, enum text_units units);
 
+/* A size with three significant digits: "17.7 MiB", "115 MiB"; bytes exactly.
+ * short_size() is the same as a string. */
+void text_short_size(struct text *text, int64_t bytes, enum text_units units);
+struct count_text short_size(int64_t bytes, enum text_units units);
+
+/* The size in the unit of a larger one, without the unit: "17.7". */
+void text_size_in(struct text *text, int64_t bytes, int64_t larger,
+                  enum text_units units);
+
+/* The unit of a size: "MiB". */
+const char *text_unit(int64_t bytes, enum text_units units);
+
+/* A number with three significant digits from 100,000 on: "25.6 M", "8.03 B".
+ * `billion` is the letter of 10^9: B of parameters, G of operations. */
+void text_short_count(struct text *text, int64_t value, char billion);
+
 /* A number from 10^9 on with three digits and a unit: " (79.1 T)". Nothing for
  * smaller ones. `units` are those of 10^9, 10^12 and so on: "GTP". */
 void text_rounded(struct text *text, int64_t value, const char *units);

@@ -36,6 +36,7 @@ struct compiled {
   const struct expansion *expansion; /* how the source was expanded */
   const struct model *model;         /* NULL if the source has errors */
   const struct settings *settings;
+  const struct settings *given; /* without what the runtime sets */
   struct memory memory;
   const struct compiled *low; /* at the minimum of bounds, or NULL */
   const struct comparison *compared;

@@ -92,7 +92,14 @@ static void put_output(const struct line_view *v, struct text *cell) {
 VALUE(params)
 COUNT(activations)
 COUNT(trainable)
-COUNT(macs)
+VALUE(macs)
+
+static void put_macs(const struct line_view *v, struct text *cell) {
+  if (v->brief && v->cost.macs)
+    text_short_count(cell, v->cost.macs, 'G');
+  else
+    put_count(cell, v->cost.macs);
+}
 
 static int64_t bytes(const struct line_view *v) {
   return v->cost.activation_bytes;

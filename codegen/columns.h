@@ -14,6 +14,7 @@ struct line_view {
   const struct row *row; /* the first row */
   struct cost cost;      /* of all iterations */
   size_t index;          /* index of the row */
+  bool brief;            /* large numbers have three digits */
 };
 
 struct column {

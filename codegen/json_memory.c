@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "codegen/asked.h"
 #include "codegen/json_writer.h"
+#include "memory/answer/files.h"
 #include "sema/model/written.h"
 
 struct slice writer_text(struct json_writer *w) {
@@ -75,6 +76,23 @@ static void put_known(struct json *json, const char *key, int64_t value) {
 }
 
 /* The answer to the question, the same number as in all other outputs. */
+static void put_runtime(struct json_writer *w) {
+  json_member_string(&w->json, "runtime",
+                     slice_of(runtime_word(w->c->settings->infer.runtime)));
+}
+
+void writer_put_files(struct json_writer *w) {
+  struct model_files files = files_find(w->c->model, w->c->settings,
+                                        &w->c->memory, w->c->options->predict);
+  if (files.weights == INT64_MAX)
+    return;
+  json_member_open(&w->json, "files", '{');
+  json_member_int(&w->json, "weights_bytes", files.weights);
+  if (files.checkpoint < INT64_MAX)
+    json_member_int(&w->json, "checkpoint_bytes", files.checkpoint);
+  json_put_close(&w->json, '}');
+}
+
 void writer_put_answer(struct json_writer *w) {
   static const char *const questions[] = {[ASKED_TRAINING] = "training",
                                           [ASKED_PREDICTION] = "prediction",
@@ -85,6 +103,8 @@ void writer_put_answer(struct json_writer *w) {
     return;
   json_member_open(json, "answer", '{');
   json_member_string(json, "question", slice_of(questions[a->asked]));
+  if (a->asked != ASKED_TRAINING)
+    put_runtime(w);
   json_member_int(json, "bytes", a->bytes);
   json_member_int(json, "alone_bytes", a->alone);
   json_member_some(&w->json, "planned_bytes", a->planned);
@@ -482,6 +502,7 @@ void writer_put_inference(struct json_writer *w) {
   const struct infer_settings *infer = &w->c->settings->infer;
   struct json *json = &w->json;
   json_member_open(json, "inference", '{');
+  put_runtime(w);
   json_member_int(json, "batch", infer->batch);
   json_member_int(json, "parameter_bytes", f->parameters);
   json_member_int(json, "buffer_bytes", f->buffers);

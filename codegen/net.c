@@ -413,7 +413,7 @@ void emit_net(const struct compiled *c, struct text *out) {
       put_outputs(&f, node);
     end_row(&f, row, i + 1 == rows.count);
   }
-  put_settings(&f, "train", train_specs, &c->settings->train);
-  put_settings(&f, "infer", infer_specs, &c->settings->infer);
-  put_settings(&f, "budget", budget_specs, &c->settings->budget);
+  put_settings(&f, "train", train_specs, &c->given->train);
+  put_settings(&f, "infer", infer_specs, &c->given->infer);
+  put_settings(&f, "budget", budget_specs, &c->given->budget);
 }

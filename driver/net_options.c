@@ -463,6 +463,8 @@ int net_options_try(struct net_options *options, struct netc *netc,
   const char *name = input_name(opening->path);
   *loaded = netc_load_text(netc, name, opening->text.at, opening->text.length);
   progress_erase(&options->progress);
+  options->look.predict =
+      options->predict_given || netc_asks_inference(netc);
   return EXIT_DONE;
 }
 
@@ -516,6 +518,7 @@ bool net_options_read_more(struct net_options *options, enum command command,
   struct operands *files = &options->files;
   if (!options_read(command, argc, argv, take, options, files))
     return false;
+  options->predict_given = options->look.predict;
   if (options->last.name)
     files->status = set_listed(options, &options->last);
   if (files->status != EXIT_DONE)

@@ -49,6 +49,7 @@ struct net_options {
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;
   struct netc_options look;
+  bool predict_given; /* --predict; look.predict may follow from settings */
   struct listed listed[MOST_LISTED]; /* makes a table */
   size_t listed_count;
   struct listed last;  /* set after all options, as --devices may follow */

@@ -637,6 +637,13 @@ struct netc_answer {
 };
 
 /*
+ * True if the settings ask about inference, also without `predict`: those of
+ * netc_set() are about inference, or the net has another runtime than PyTorch
+ * (`infer runtime=`), and none of netc_set() is about a training step alone.
+ */
+NETC_API bool netc_asks_inference(const struct netc *netc);
+
+/*
  * NETC_USAGE if a setting of netc_set would change what is asked, and is not
  * used for it: netc_message says which, and the way out. `output` is one of
  * netc_emit, which calls it, "answer", as netc_answer does, "place", as

@@ -224,6 +224,8 @@ static struct settings without_degrees(const struct settings *settings) {
 static enum netc_status find_memory(struct netc *netc) {
   struct load *load = netc->load;
   struct settings *settings = &load->settings, one;
+  load->given = load->settings;
+  runtime_settle(&load->model, &load->settings);
   if (netc->mode == NETC_FOR_PLACE) {
     if (!degrees_divide(&load->model, settings, &load->diags))
       return outcome(load);
@@ -259,9 +261,10 @@ static enum netc_status compare(struct netc *netc) {
   struct expansion expansion = load->expansion;
   for (size_t i = 0; i < count && !load->diags.errors; i++) {
     all[i].text = compared_text(load, load->compared.at[i]);
-    all[i].settings = load->settings;
+    all[i].settings = load->given;
     expansion.settings = &all[i].settings;
     expand_choice(&expansion, load->compared.at[i]);
+    runtime_settle(&load->model, &all[i].settings);
     if (!memory_find(&load->model, &all[i].settings, &load->diags,
                      &all[i].memory))
       diag_note(load->diags.all.at[load->diags.all.count - 1],
@@ -394,7 +397,8 @@ enum netc_status compile_net(struct netc *netc) {
                                      .program = unit.program,
                                      .parsed = !load->diags.errors,
                                      .expansion = &load->expansion,
-                                     .settings = &load->settings};
+                                     .settings = &load->settings,
+                                     .given = &load->given};
   enum netc_status status = run_passes(netc);
   if (status == NETC_ERROR && unit.program)
     meet_help(&load->expansion, unit.program, &load->model);

@@ -47,7 +47,8 @@ struct load {
   struct sources sources;
   struct diags diags;
   int statements;
-  struct settings settings;
+  struct settings settings; /* with what the runtime sets */
+  struct settings given;    /* without */
   VEC(const struct stmt *) chosen; /* settings from the context */
   VEC(struct define) defines, inputs;
   VEC(const struct stmt *) compared;

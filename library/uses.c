@@ -18,6 +18,15 @@ static const char *const subjects[SUBJECT_COUNT] = {
 #include "library/uses.def"
 };
 
+static const unsigned of_inference =
+#define ASKS(inference, training) inference
+#include "library/uses.def"
+    ;
+static const unsigned of_training =
+#define ASKS(inference, training) training
+#include "library/uses.def"
+    ;
+
 /* By question: training, then --predict. */
 static const struct use {
   const char *output; /* "bars.*": all with the prefix "bars." */
@@ -121,7 +130,7 @@ static bool is_given(const struct netc *netc, struct slice setting) {
   for (size_t i = 0; i < netc->settings.count; i++)
     if (slice_equal(netc->settings.at[i].name, setting))
       return true;
-  return is_chosen(&netc->load->settings, setting);
+  return is_chosen(&netc->load->given, setting);
 }
 
 /* The row of `needs` without any of its partners, or NULL. */
@@ -189,7 +198,7 @@ bool uses_all(struct call *call, const char *output, bool predict) {
   unsigned refuses = refused_by(netc, use, predict);
   for (size_t i = 0; i < netc->settings.count; i++) {
     const struct kept_pair *given = &netc->settings.at[i];
-    if (!is_chosen(&netc->load->settings, given->name))
+    if (!is_chosen(&netc->load->given, given->name))
       continue;
     unsigned of = subjects_of(given->name);
     bool shown = of & use->shows[predict] & ~refuses;
@@ -208,6 +217,23 @@ bool uses_all(struct call *call, const char *output, bool predict) {
     }
   }
   return excludes(call, use) && costs(call, output, predict);
+}
+
+/* True if a call gave a setting of these subjects. */
+static bool is_about(const struct netc *netc, unsigned asked) {
+  unsigned given = NONE;
+  for (size_t i = 0; i < netc->settings.count; i++)
+    given |= subjects_of(netc->settings.at[i].name);
+  return given & asked;
+}
+
+bool netc_asks_inference(const struct netc *netc) {
+  if (!netc->load || !netc->load->compiled.model)
+    return false;
+  int runtime = netc->load->settings.infer.runtime;
+  return ((runtime && runtime != RUNTIME_PYTORCH) ||
+          is_about(netc, of_inference)) &&
+         !is_about(netc, of_training);
 }
 
 struct use_request {

@@ -216,6 +216,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->part = param->part;
     e->model->computes = e->model->computes || param->part;
     stored->narrow = param->narrow;
+    stored->adapter = param->adapter;
     stored->grouped = param->groups > 1;
     stored->same = place(e, index);
     if (!node_count_param(param, &stored->count))

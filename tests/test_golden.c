@@ -25,6 +25,7 @@ struct kind {
 static const struct kind kinds[] = {
     {".err", "%s %s --emit=txt=/dev/null %s", STATUS},
     {".txt", "%s %s %s", OUTPUT},
+    {".details.txt", "%s %s --details %s", OUTPUT},
     {".json", "%s %s --emit=json %s", OUTPUT},
     {".h", "%s %s --emit=header %s", OUTPUT},
     {".c", "%s %s --emit=source %s", OUTPUT},

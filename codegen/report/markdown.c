@@ -1,6 +1,6 @@
 /* md: the answer and the table of layers, for documents. */
 #include "codegen/columns.h"
-#include "codegen/report/summary.h"
+#include "codegen/report/screen.h"
 #include "codegen/section.h"
 
 static void put_cell(struct text *out, struct slice field) {
@@ -48,39 +48,21 @@ static void put_totals(struct text *out, const struct compiled *c,
   text_putc(out, '\n');
 }
 
-static void put_ways(struct text *out, const struct compiled *c) {
-  const struct fit *fit = &c->memory.fit;
-  for (size_t i = 0; i < fit->ways.count; i++) {
-    text_printf(out, "- `%s`: ", fit->ways.at[i].options);
-    text_size(out, fit->ways.at[i].peak, output_units(c), 2);
-    text_putc(out, '\n');
-  }
-  if (fit->ways.count)
-    text_putc(out, '\n');
-}
-
 /* The first lines of the report. */
 static void put_facts(struct text *out, const struct compiled *c) {
-  struct summary_line lines[SUMMARY_LINES];
-  int count = summary_lines(c, lines);
-  struct text verdict = text_new(c->arena);
-  text_printf(out, "**%.*s**: ", SLICE_ARG(c->model->name));
-  text_count(out, c->model->total.params);
-  text_put(out, " parameters, ");
-  text_count(out, c->model->total.macs);
-  text_printf(out, " MACs per %s.\n\n", sample_word(c));
-  if (summary_put_verdict(c, &verdict) != VERDICT_NONE) {
-    text_puts(out, text_slice(&verdict));
-    text_put(out, "\n\n");
-    if (!c->options->predict)
-      put_ways(out, c);
-  }
-  text_put(out, "| memory | | |\n|---|---:|---|\n");
-  for (int i = 0; i + 1 < count; i++) { /* not the parameters */
-    text_printf(out, "| %s | ", lines[i].what);
-    put_cell(out, lines[i].size);
-    text_put(out, " | ");
-    put_cell(out, lines[i].more);
+  const struct screen_page *page = screen_page(c);
+  text_printf(out, "**%.*s**: %.*s", SLICE_ARG(c->model->name),
+              SLICE_ARG(page->counts));
+  if (page->verdict)
+    text_printf(out, ", **%s**", fit_word(page->verdict));
+  text_printf(out, "\n\n%.*s\n\n| | |\n|---|---|\n", SLICE_ARG(page->question));
+  for (size_t i = 0; i < page->count; i++) {
+    const struct screen_row *row = &page->rows[i];
+    const char *mark = row->option ? "`" : "";
+    text_printf(out, "| %s | ", row->label);
+    if (row->lead.length)
+      text_printf(out, "%s%.*s%s: ", mark, SLICE_ARG(row->lead), mark);
+    put_cell(out, row->text);
     text_put(out, " |\n");
   }
   text_putc(out, '\n');

@@ -444,9 +444,11 @@ static void put_inference(struct section *b) {
 }
 
 void memory_report_put(const struct compiled *c, struct text *out) {
-  put_training(section_new(c, out));
-  devices_report(c, out);
-  compared_report(c, out);
+  if (!c->options->predict) {
+    put_training(section_new(c, out));
+    devices_report(c, out);
+    compared_report(c, out);
+  }
   put_inference(section_new(c, out));
 #define SECTION(name) name.text(c, out);
 #include "codegen/sections.def"

@@ -2,10 +2,12 @@
 #include <stdlib.h>
 
 #include "base/shown.h"
-#include "codegen/report/summary.h"
+#include "base/check.h"
+#include "codegen/report/screen.h"
 #include "codegen/asked.h"
 #include "codegen/columns.h"
 #include "codegen/formula.h"
+#include "codegen/report/compared.h"
 #include "codegen/report/memory_report.h"
 
 struct report {
@@ -24,6 +26,7 @@ struct layer_table {
   size_t line_count, left_out;
   int deepest;
   bool closed; /* groups are closed, to fit on a page */
+  bool brief;  /* of one screen */
   struct grid_column shown[COLUMN_MOST];
   struct grid grid;
 };
@@ -55,6 +58,7 @@ static void table_head(struct report *r, struct layer_table *t) {
 static void table_row(struct report *r, struct layer_table *t,
                       const struct fold_line *line) {
   struct line_view v = line_view(r->c, &r->rows, t->fields, line);
+  v.brief = t->brief;
   for (size_t i = 0; i < t->count; i++) {
     t->columns[i]->put(&v, &t->grid.pool);
     grid_cell(&t->grid);
@@ -68,7 +72,8 @@ static void table_total(struct report *r, struct layer_table *t) {
                         .rows = &r->rows,
                         .line = &all,
                         .row = r->rows.at,
-                        .cost = r->c->model->total};
+                        .cost = r->c->model->total,
+                        .brief = t->brief};
   for (size_t i = 0; i < t->count; i++) {
     const struct column *column = t->columns[i];
     bool sum = column->value && !column->by_axis;
@@ -121,30 +126,6 @@ static void find_lines(struct report *r, struct layer_table *t,
     t->left_out = t->line_count - (size_t)top;
     t->line_count = (size_t)top;
   }
-}
-
-static void put_title(struct report *r, size_t width) {
-  const struct model *model = r->c->model;
-  struct text title = text_new(r->c->arena);
-  text_printf(&title, "%.*s   ", SLICE_ARG(model->name));
-  for (size_t i = 0; i < model->sources.count; i++) {
-    const struct shape *in = model->nodes.at[model->sources.at[i]].out;
-    if (i)
-      text_put(&title, ", ");
-    shape_put(&title, in, output_layout(r->c));
-    if (in->dtype != DTYPE_FLOAT)
-      text_put(&title, in->dtype == DTYPE_I64 ? " i64" : " i32");
-  }
-  text_put(&title, ", ");
-  asked_put_types(&title, r->c);
-  struct slice file = r->c->sources->all.at[r->c->source].name;
-  struct text shown = text_new(r->c->arena);
-  size_t used = text_width(text_slice(&title)) + shown_put(&shown, file, 0);
-  bool fits = used + 3 <= width;
-  text_puts(r->out, text_slice(&title));
-  text_fill(r->out, fits ? ' ' : '\n', fits ? width - used : 1);
-  text_puts(r->out, text_slice(&shown));
-  text_put(r->out, "\n\n");
 }
 
 static void put_foot(struct report *r, const struct layer_table *t) {
@@ -235,6 +216,28 @@ static void choose_rows(struct report *r, struct layer_table *t) {
   fill_table(r, t);
 }
 
+/* Keeps the rows with the most parameters and MACs, in order. */
+static void keep_largest(struct report *r, struct layer_table *t, size_t most) {
+  struct ranked *all = arena_alloc(r->c->arena, t->line_count + 1, sizeof *all);
+  bool *kept = arena_alloc(r->c->arena, t->line_count + 1, sizeof *kept);
+  const struct cost *total = &r->c->model->total;
+  size_t count = 0;
+  for (size_t i = 0; i < t->line_count; i++) {
+    struct cost cost = fold_cost(&r->rows, &t->lines[i]);
+    double share = (double)cost.params / (double)max_i64(total->params, 1) +
+                   (double)cost.macs / (double)max_i64(total->macs, 1);
+    all[i] = (struct ranked){{.row = i}, (int64_t)(share * 1e15)};
+  }
+  qsort(all, t->line_count, sizeof *all, by_value);
+  for (size_t i = 0; i < most && i < t->line_count; i++)
+    kept[all[i].line.row] = true;
+  for (size_t i = 0; i < t->line_count; i++)
+    if (kept[i])
+      t->lines[count++] = t->lines[i];
+  t->left_out += t->line_count - count;
+  t->line_count = count;
+}
+
 static void put_table(struct report *r) {
   struct layer_table t = {.count = 0};
   struct slice wrong;
@@ -311,20 +314,48 @@ static void put_rule(struct report *r) {
                    "that.\n");
 }
 
+/* A table of at most so many lines, the foot included; nets of few layers are
+ * shown whole. */
+static void put_short_table(struct report *r, int lines) {
+  enum { FEW = 12, LEAST = 7, FRAME = 3 }; /* head, total, foot */
+  struct layer_table t = {.brief = true};
+  struct slice wrong;
+  size_t most = (size_t)(lines > LEAST ? lines : LEAST) - FRAME;
+  t.count =
+      columns_choose("name,mark,layer,output,params,macs", t.columns, &wrong);
+  t.fields = columns_prepare(r->c, t.columns, t.count);
+  find_lines(r, &t, FOLD_NONE);
+  size_t all = t.line_count;
+  bool few = all <= FEW;
+  for (int how = FOLD_EQUAL; !few && how <= FOLD_ALIKE; how++) {
+    if (how > FOLD_EQUAL && t.line_count <= most)
+      break;
+    find_lines(r, &t, (enum fold_how)how);
+    while (t.line_count > most && t.deepest > 0)
+      close_groups(&t);
+  }
+  if (!few && t.line_count > most)
+    keep_largest(r, &t, most);
+  fill_table(r, &t);
+  while (!few && t.line_count > LEAST - FRAME &&
+         grid_lines(&t.grid) > most + FRAME - 1) {
+    keep_largest(r, &t, t.line_count - 1); /* some rows are of several lines */
+    fill_table(r, &t);
+  }
+  for (size_t i = 0; i < grid_rows(&t.grid); i++)
+    grid_put_row(r->out, &t.grid, i);
+  screen_put_foot(r->c, t.line_count < all, r->out);
+}
+
 void report_put_table(const struct compiled *c, struct text *out) {
   struct report r = {.c = c, .out = out, .rows = rows_of(c)};
   put_table(&r);
 }
 
-static void put_report(const struct compiled *c, struct text *out) {
-  struct report r = {.c = c, .out = out, .rows = rows_of(c)};
-  put_title(&r, output_width(c));
-  summary_put(c, out);
-  text_putc(out, '\n');
-  put_table(&r);
-  text_putc(out, '\n');
-  put_rule(&r);
-  memory_report_put(c, out);
+/* True if options ask for all layers, or shape the table. */
+static bool shapes_table(const struct netc_options *o) {
+  return o->unfold || o->explain || o->details || o->depth || o->columns ||
+         o->sort || o->top;
 }
 
 static int lines_in(struct slice text) {
@@ -334,19 +365,44 @@ static int lines_in(struct slice text) {
   return lines;
 }
 
+static void put_details(const struct compiled *c, struct text *out) {
+  struct report r = {.c = c, .out = out};
+  if (!c->options->predict) {
+    text_putc(out, '\n');
+    put_rule(&r);
+  }
+  memory_report_put(c, out);
+}
+
+static void put_report(const struct compiled *c, struct text *out) {
+  struct report r = {.c = c, .out = out, .rows = rows_of(c)};
+  struct text answer = text_new(c->arena);
+  screen_put_answer(c, &answer);
+  text_puts(out, text_slice(&answer));
+  text_putc(out, '\n');
+  if (shapes_table(c->options))
+    put_table(&r);
+  else
+    put_short_table(&r, SCREEN_LINES - lines_in(text_slice(&answer)) - 1);
+  if (c->options->details || c->options->explain)
+    put_details(c, out);
+  else
+    compared_report(c, out);
+}
+
 /* Repeats the answer at the end if it has scrolled off the screen. */
 void emit_report(const struct compiled *c, struct text *out) {
   struct text all = text_new(c->arena);
   if (c->options->brief) {
-    summary_put(c, out);
+    screen_put_answer(c, out);
   } else if (!c->options->height) {
     put_report(c, out);
   } else {
     put_report(c, &all);
     text_puts(out, text_slice(&all));
     if (lines_in(text_slice(&all)) < c->options->height)
-      return; /* a single line needs no more */
+      return;
     text_putc(out, '\n');
-    summary_put_last(c, out);
+    screen_put_last(c, out);
   }
 }

@@ -5,7 +5,7 @@
  */
 #include "drawing/page/html.h"
 
-#include "codegen/report/summary.h"
+#include "codegen/report/screen.h"
 #include "codegen/asked.h"
 #include "codegen/report/memory_report.h"
 #include "drawing/charts/chart.h"
@@ -88,47 +88,38 @@ static void put_title(struct page_writer *w) {
 
 /* The answer */
 
-static void put_ways(struct page_writer *w) {
-  const struct fit *fit = &w->c->memory.fit;
-  text_put(w->out, "<ul>\n");
-  for (size_t i = 0; i < fit->ways.count; i++) {
-    text_put(w->out, "<li><code>");
-    html_put(w, slice_of(fit->ways.at[i].options));
-    text_printf(w->out, "</code>: %s</li>\n",
-                output_size(w->c, fit->ways.at[i].peak).text);
-  }
-  text_put(w->out, "</ul>\n");
+static void put_verdict(struct page_writer *w, const struct screen_page *page) {
+  if (page->verdict == VERDICT_NONE)
+    return;
+  text_printf(w->out, "<p class=\"verdict %s\">%s</p>\n",
+              page->verdict == VERDICT_FITS    ? "fits"
+              : page->verdict == VERDICT_TIGHT ? "tight"
+                                               : "too-much",
+              fit_word(page->verdict));
 }
 
-static void put_verdict(struct page_writer *w) {
-  struct text words = text_new(w->c->arena);
-  enum fit_verdict verdict = summary_put_verdict(w->c, &words);
-  if (verdict == VERDICT_NONE)
-    return;
-  text_printf(w->out, "<p class=\"verdict %s\">",
-              verdict == VERDICT_FITS    ? "fits"
-              : verdict == VERDICT_TIGHT ? "tight"
-                                         : "too-much");
-  html_put(w, text_slice(&words));
-  text_put(w->out, "</p>\n");
-  if (verdict != VERDICT_FITS && !w->c->options->predict &&
-      w->c->memory.fit.ways.count)
-    put_ways(w);
+static void put_row(struct page_writer *w, const struct screen_row *row) {
+  text_printf(w->out, "<div><dt>%s</dt><dd>", row->label);
+  if (row->lead.length) {
+    text_put(w->out, row->option ? "<code>" : "<b>");
+    html_put(w, row->lead);
+    text_put(w->out, row->option ? "</code> " : "</b> ");
+  }
+  html_put(w, row->text);
+  text_put(w->out, "</dd></div>\n");
 }
 
 static void put_answer(struct page_writer *w) {
-  struct summary_line lines[SUMMARY_LINES];
-  int count = summary_lines(w->c, lines);
+  const struct screen_page *page = screen_page(w->c);
   text_put(w->out, "<main>\n<section id=\"answer\" aria-label=\"Answer\">\n");
-  put_verdict(w);
-  text_printf(w->out, "<dl class=\"of-%d\">\n", count);
-  for (int i = 0; i < count; i++) {
-    text_printf(w->out, "<div><dt>%s</dt><dd><b>", lines[i].what);
-    html_put(w, lines[i].size);
-    text_put(w->out, "</b> ");
-    html_put(w, lines[i].more);
-    text_put(w->out, "</dd></div>\n");
-  }
+  put_verdict(w, page);
+  text_put(w->out, "<p class=\"question\">");
+  html_put(w, page->counts);
+  text_put(w->out, "; ");
+  html_put(w, page->question);
+  text_put(w->out, "</p>\n<dl>\n");
+  for (size_t i = 0; i < page->count; i++)
+    put_row(w, &page->rows[i]);
   text_put(w->out, "</dl>\n</section>\n");
 }
 

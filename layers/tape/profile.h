@@ -10,6 +10,8 @@
 /* A row of profiles.def. docs/memory.md has the source of each fact. */
 struct profile {
   const char *name;
+  const char *title;       /* "PyTorch on CUDA" */
+  const char *framework;   /* "PyTorch" */
   bool measured;           /* figures are equal to measured ones */
   const char *said;        /* a report's note on the figures */
   int64_t block;           /* allocations are rounded up to a multiple; bytes */

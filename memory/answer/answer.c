@@ -31,11 +31,25 @@ struct trial {
   int64_t room;
 };
 
+static bool is_planned(const struct settings *settings) {
+  return settings->infer.runtime == RUNTIME_NETRT;
+}
+
+/* Bytes of inference by the runtime; false if they pass 2^63 - 1. */
+static bool needs(const struct trial *trial, int64_t *bytes) {
+  struct inference f;
+  if (!is_planned(&trial->settings))
+    return inference_in_framework(trial->model, &trial->settings, bytes);
+  if (!inference_find(trial->model, &trial->settings, &f))
+    return false;
+  *bytes = answer_planned_bytes(&f);
+  return *bytes < INT64_MAX;
+}
+
 static bool fits(struct trial *trial, int64_t value) {
   int64_t bytes;
   *trial->changed = value;
-  return inference_in_framework(trial->model, &trial->settings, &bytes) &&
-         bytes <= trial->room;
+  return needs(trial, &bytes) && bytes <= trial->room;
 }
 
 /* The largest value that fits, from 0; no limit if memory does not grow. */
@@ -100,6 +114,8 @@ static bool find_prediction(const struct answer_request *r, struct answer *a) {
   a->planned = answer_planned_bytes(f);
   a->bytes = size_sum(size_sum(f->parameters, f->buffers),
                       size_sum(f->framework, f->cache));
+  if (is_planned(r->settings))
+    a->bytes = a->planned;
   a->alone = a->bytes;
   if (a->bytes == INT64_MAX || a->planned == INT64_MAX)
     return false;
@@ -163,9 +179,8 @@ bool answer_find(const struct answer_request *r, struct answer *a) {
   a->card = r->settings->train.memory ? NULL : gpu_of(&r->settings->train);
   if (r->predict)
     a->asked = serving_asked(r->settings) ? ASKED_SERVING : ASKED_PREDICTION;
-  a->device = a->asked == ASKED_SERVING
-                  ? serving_device(r->settings)
-                  : fit_device(&r->settings->train, r->predict);
+  a->device = r->predict ? runtime_device(r->settings)
+                         : fit_device(&r->settings->train, false);
   switch (a->asked) {
   case ASKED_SERVING: return find_serving(r, a);
   case ASKED_PREDICTION: return find_prediction(r, a);

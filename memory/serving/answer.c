@@ -226,7 +226,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->limit = serving_position_limit(model);
   a->context = infer->context ? infer->context : s.words;
   a->sequences = max_i64(infer->sequences, 1);
-  a->device = serving_device(settings);
+  a->device = runtime_device(settings);
   a->strict = infer->utilization > 0;
   if (s.parted && a->device.bytes && infer->gpu_layers == GPU_LAYERS_AUTO &&
       !choose_layers(&s, a))

@@ -12,6 +12,8 @@ bool serving_wanted(const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
   return infer->context || infer->sequences || infer->prefill || infer->sinks ||
          infer->sampler || infer->step || infer->utilization ||
+         infer->runtime == RUNTIME_LLAMA_CPP ||
+         infer->runtime == RUNTIME_VLLM ||
          serving_parts(infer);
 }
 
@@ -192,8 +194,9 @@ static const char *asking(const struct infer_settings *infer) {
          : infer->prefill                      ? "prefill"
          : infer->sinks                        ? "sinks"
          : infer->sampler                      ? "sampler"
-         : infer->step                         ? "step"
+         : infer->runtime == RUNTIME_LLAMA_CPP ? "runtime"
          : infer->utilization                  ? "utilization"
+         : infer->runtime == RUNTIME_VLLM      ? "runtime"
          : infer->gpu_layers != GPU_LAYERS_OFF ? "gpu_layers"
                                                : "host_experts";
 }
@@ -227,7 +230,7 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
   text_printf(r->why, "`%s=` does not go with llama.cpp's step", r->setting);
   text_put(r->help, infer->prefill
                         ? "`ubatch=` says how many positions it takes at once"
-                        : "leave it out, or leave out `step=llama.cpp`");
+                        : "leave it out, or choose `runtime=pytorch`");
   return false;
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "memory/devices/fit.h"
 #include "memory/weight_format.h"
+#include "sema/model/runtime.h"
 
 /* Where a layer is; without gpu_layers= all are on the card. */
 enum served_place { ON_CARD, ON_HOST, SERVED_PLACES };
@@ -224,8 +225,17 @@ bool serving_is_llama_cpp(const struct serving *serving);
 int64_t serving_compute(const struct serving *serving, enum served_place place,
                         int64_t context, int64_t sequences);
 
-/* fit_device, or the part of the device given by utilization=. */
-struct fit_device serving_device(const struct settings *settings);
+/*
+ * Chooses the runtime of a net, if none is given, and sets what it would set by
+ * itself. Runtimes of language models are chosen for nets they can serve.
+ */
+void runtime_settle(const struct model *model, struct settings *settings);
+
+/* Sets what the chosen runtime would set by itself. */
+void runtime_apply(const struct model *model, struct settings *settings);
+
+/* The part of the settings' device that the runtime can use for inference. */
+struct fit_device runtime_device(const struct settings *settings);
 
 /* Fills in `positions` and `concurrency` from the other members. */
 void serving_positions_in_all(const struct serving *serving,

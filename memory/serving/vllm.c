@@ -1,24 +1,9 @@
 /*
- * vLLM: the share of a card that it uses, and the KV cache tokens that fit
- * besides weights and a step, as its logs report.
+ * vLLM: the KV cache tokens that fit besides weights and a step, as its logs
+ * report.
  */
 #include "base/check.h"
 #include "memory/serving/serving.h"
-
-enum { WHOLE = 1000000 }; /* utilization= is in millionths */
-
-struct fit_device serving_device(const struct settings *settings) {
-  const struct train_settings *train = &settings->train;
-  struct fit_device d = fit_device(train, true);
-  if (!settings->infer.utilization || !d.bytes)
-    return d;
-  /* request_memory of vllm/v1/worker/utils.py */
-  int64_t share = share_i64(d.bytes, settings->infer.utilization, WHOLE);
-  d.taken = profile_at(train->profile)->beside;
-  d.room = max_i64(share - d.taken, 1);
-  d.reserve = max_i64(d.bytes - d.taken - d.room, 0);
-  return d;
-}
 
 /* A block is allocated in all layers; a sequence needs whole blocks. */
 void serving_positions_in_all(const struct serving *s,

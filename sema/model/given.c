@@ -22,11 +22,20 @@ struct span given_infer(const struct model *model,
   return span_of(model, infer_specs, settings->infer_spans, name);
 }
 
-bool given_has(const struct settings *settings, const char *name) {
-  for (int row = 0; train_specs[row].name; row++)
-    if (strcmp(train_specs[row].name, name) == 0)
-      return settings->train_spans[row].end > 0;
+static bool is_given(const struct arg_spec *specs, const struct span *spans,
+                     const char *name) {
+  for (int row = 0; specs[row].name; row++)
+    if (strcmp(specs[row].name, name) == 0)
+      return spans[row].end > 0;
   return false;
+}
+
+bool given_has(const struct settings *settings, const char *name) {
+  return is_given(train_specs, settings->train_spans, name);
+}
+
+bool given_has_infer(const struct settings *settings, const char *name) {
+  return is_given(infer_specs, settings->infer_spans, name);
 }
 
 static bool is_key(const struct arg_spec *specs, struct slice word) {

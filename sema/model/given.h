@@ -14,8 +14,9 @@ struct span given_train(const struct model *model,
 struct span given_infer(const struct model *model,
                         const struct settings *settings, const char *name);
 
-/* True if `train NAME=` is given. */
+/* True if `train NAME=` or `infer NAME=` is given. */
 bool given_has(const struct settings *settings, const char *name);
+bool given_has_infer(const struct settings *settings, const char *name);
 
 /*
  * Adds a help. `name=value` in backticks becomes `--name value` if the setting

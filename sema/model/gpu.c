@@ -59,6 +59,31 @@ int gpu_find(const struct gpus *own, struct slice word, const char **several) {
   return 0;
 }
 
+void gpu_put_title(struct text *out, const struct gpu *gpu) {
+  static const struct {
+    const char *of, *shown;
+  } parts[] = {{"rtx", "RTX "}, {"gtx", "GTX "},  {"super", " Super"},
+               {"ti", " Ti"},   {"ada", " Ada"},  {"orin", "Jetson Orin"},
+               {"agx", "AGX"},  {"nano", "Nano"}, {"apple", "Apple"}};
+  enum { COUNT = sizeof parts / sizeof *parts };
+  for (const char *at = gpu->word; *at;) {
+    int i = 0;
+    while (i < COUNT && strncmp(at, parts[i].of, strlen(parts[i].of)) != 0)
+      i++;
+    if (i < COUNT) {
+      text_put(out, parts[i].shown);
+      at += strlen(parts[i].of);
+    } else {
+      bool blank = *at == '-' && (strncmp(gpu->word, "orin", 4) == 0 ||
+                                  strncmp(gpu->word, "apple", 5) == 0);
+      text_putc(out, blank                      ? ' '
+                     : *at >= 'a' && *at <= 'z' ? (char)(*at - 32)
+                                                : *at);
+      at++;
+    }
+  }
+}
+
 /* The gigabytes in a name, as 48 for 48GB; or 0. */
 static int gigabytes_in(struct slice word) {
   for (size_t i = 0; i + 1 < word.length; i++) {

@@ -42,6 +42,9 @@ const struct gpu *gpu_of(const struct train_settings *train);
 /* Prints help for an unknown name: the memory setting, and the list. */
 void gpu_put_help(struct text *out, struct slice word, const char *memory);
 
+/* The name as makers write it: "RTX 4090", "A100-80". */
+void gpu_put_title(struct text *out, const struct gpu *gpu);
+
 /* Bytes of the card, and usable bytes. */
 int64_t gpu_card_bytes(const struct gpu *gpu);
 int64_t gpu_bytes(const struct gpu *gpu);

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "sema/model/gpu.h"
+#include "sema/model/runtime.h"
 #include "sema/model/weights.h"
 
 static const char optimizer_words[] =
@@ -12,11 +13,12 @@ static const char optimizer_words[] =
     ;
 
 static const struct {
-  const char *word;
+  const char *word, *title;
   int values, bits;
 } optimizers[] = {
-    {"", 0, 0},
-#define OPTIMIZER(id, word, values, bits, ...) {word, values, bits},
+    {"", "", 0, 0},
+#define OPTIMIZER(id, word, title, values, bits, ...) \
+  {word, title, values, bits},
 #include "sema/model/optimizers.def"
 #undef OPTIMIZER
 };
@@ -105,6 +107,7 @@ static const char patches_words[] = PATCHES(CHOICE_WORD);
 #define RULE_WORDS (&rule_words[1])
 #define PIPELINE_WORDS (&pipeline_words[1])
 #define CUT_WORDS (&cut_words[1])
+#define RUNTIME_WORDS (&runtime_words[1])
 #define SAVED_WORDS (&saved_words[1])
 #define NORM_WORDS (&NORMS[1])
 #define UNIT_WORDS (&unit_words[1])
@@ -184,6 +187,10 @@ const char *element_long_name(int element) {
 
 const char *optimizer_word(int optimizer) {
   return optimizers[optimizer].word;
+}
+
+const char *optimizer_title(int optimizer) {
+  return optimizers[optimizer].title;
 }
 
 const char *precision_remark(int precision) {

@@ -175,6 +175,8 @@ const char *element_long_name(int element);
 
 /* The word of an option's value: "momentum". */
 const char *optimizer_word(int optimizer);
+/* "SGD with momentum" */
+const char *optimizer_title(int optimizer);
 struct slice loss_name(int loss);
 
 /* ", mixed precision"; or empty. */

@@ -1,0 +1,660 @@
+/* Screen: the default report, at most 24 lines that answer the question. */
+#include "codegen/report/screen.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "codegen/asked.h"
+#include "codegen/grid.h"
+#include "codegen/rows.h"
+#include "memory/answer/files.h"
+#include "sema/model/optimizer.h"
+#include "sema/model/weights.h"
+
+enum { LABEL = 13 }; /* columns before the text of a row */
+
+struct screen {
+  const struct compiled *c;
+  const struct answer *a; /* NULL: a size passes 2^63 - 1 */
+  bool predict;
+  struct screen_page *page;
+  struct text line; /* text of the current row */
+};
+
+static enum text_units units_of(const struct screen *s) {
+  return output_units(s->c);
+}
+
+/* Rows */
+
+static struct slice take(struct screen *s) {
+  struct slice line = text_slice(&s->line);
+  s->line = text_new(s->c->arena);
+  return line;
+}
+
+static struct screen_row *add_row(struct screen *s, const char *label) {
+  struct screen_row *row = &s->page->rows[s->page->count++];
+  *row = (struct screen_row){.label = label};
+  return row;
+}
+
+/* Ends the row that `line` was for. */
+static struct screen_row *end_row(struct screen *s, const char *label) {
+  struct screen_row *row = add_row(s, label);
+  row->text = take(s);
+  return row;
+}
+
+static void put_size(struct screen *s, int64_t bytes) {
+  text_short_size(&s->line, bytes, units_of(s));
+}
+
+/* Parts of a total */
+
+struct part {
+  const char *name;
+  int64_t bytes;
+};
+
+struct parts {
+  struct part at[16];
+  size_t count;
+  int64_t total;
+};
+
+static void add_part(struct parts *parts, const char *name, int64_t bytes) {
+  if (bytes > 0)
+    parts->at[parts->count++] = (struct part){name, bytes};
+}
+
+static int by_bytes(const void *a, const void *b) {
+  const struct part *x = a, *y = b;
+  return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+}
+
+/* Largest first; parts below half a percent are one, with what rounding and
+ * small tensors take. */
+static void put_parts(struct screen *s, struct parts *parts) {
+  int64_t rest = parts->total, shown = 0;
+  qsort(parts->at, parts->count, sizeof *parts->at, by_bytes);
+  for (size_t i = 0; i < parts->count; i++) {
+    if (parts->at[i].bytes < parts->total / 200)
+      continue;
+    text_printf(&s->line, "%s%s ", shown++ ? ", " : "", parts->at[i].name);
+    text_size_in(&s->line, parts->at[i].bytes, parts->total, units_of(s));
+    rest -= parts->at[i].bytes;
+  }
+  if (rest < parts->total / 200)
+    return;
+  text_put(&s->line, shown ? ", other " : "other ");
+  text_size_in(&s->line, rest, parts->total, units_of(s));
+}
+
+static struct parts training_parts(const struct screen *s) {
+  struct stage m = memory_device(&s->c->memory);
+  struct parts parts = {.total = m.peak};
+  bool there = !m.paged || m.steps;
+  add_part(&parts, "activations", m.activations);
+  add_part(&parts, "weights", m.parameters);
+  add_part(&parts, "gradients", m.gradients);
+  add_part(&parts, "optimizer", there ? m.optimizer : 0);
+  add_part(&parts, "32-bit weights", there ? m.master : 0);
+  add_part(&parts, "averaged weights", m.averaged);
+  add_part(&parts, "gathered", m.gathered);
+  add_part(&parts, "buckets", m.buckets);
+  add_part(&parts, "kept for weights", m.deferred);
+  add_part(&parts, "temporaries", m.temporary);
+  return parts;
+}
+
+static struct parts serving_parts_of(const struct screen *s) {
+  const struct served_part *card = &s->a->served->card;
+  struct parts parts = {.total = card->need};
+  int64_t step = card->need - card->weights - card->cache;
+  add_part(&parts, "weights", card->weights);
+  add_part(&parts,
+           card->state && card->state == card->sequence ? "states" : "KV cache",
+           card->cache);
+  add_part(&parts,
+           card->compute           ? "compute"
+           : step == card->sampler ? "sampler"
+                                   : "activations",
+           step);
+  return parts;
+}
+
+static struct parts inference_parts(const struct screen *s) {
+  const struct inference *f = &s->c->memory.inference;
+  struct parts parts = {.total = s->a->bytes};
+  if (s->a->asked == ASKED_SERVING && s->a->served)
+    return serving_parts_of(s);
+  bool planned = s->a->bytes == s->a->planned &&
+                 s->c->settings->infer.runtime == RUNTIME_NETRT;
+  add_part(&parts, "weights",
+           planned ? f->weights : size_sum(f->parameters, f->buffers));
+  add_part(&parts, planned ? "arena" : "activations",
+           planned ? f->plan.height : f->framework);
+  add_part(&parts, "KV cache", f->cache);
+  return parts;
+}
+
+static void put_devices(struct screen *s) {
+  if (s->a->devices > 1)
+    text_printf(&s->line, " on %s of %" PRId64 " devices",
+                s->a->uneven ? "the most loaded" : "each", s->a->devices);
+}
+
+/* "21.0 of 12.4 GiB", and its parts. */
+static void put_needs(struct screen *s) {
+  const struct answer *a = s->a;
+  struct parts parts = s->predict ? inference_parts(s) : training_parts(s);
+  struct screen_row *row = add_row(s, "needs");
+  if (a->device.bytes) {
+    int64_t unit = max_i64(a->device.room, a->bytes);
+    if (min_i64(a->device.room, a->bytes) < unit / 100) {
+      put_size(s, a->bytes);
+    } else {
+      text_size_in(&s->line, a->bytes, unit, units_of(s));
+    }
+    text_put(&s->line, " of ");
+    text_size_in(&s->line, a->device.room, unit, units_of(s));
+    text_printf(&s->line, " %s", text_unit(unit, units_of(s)));
+    row->bytes = a->bytes;
+    row->available = a->device.room;
+  } else {
+    put_size(s, a->bytes);
+  }
+  put_devices(s);
+  row->lead = take(s);
+  put_parts(s, &parts);
+  row->text = take(s);
+}
+
+/* The device, less what is not available, if the net does not fit easily. */
+static void put_available(struct screen *s) {
+  const struct answer *a = s->a;
+  int64_t card = a->card ? gpu_card_bytes(a->card) : a->device.bytes;
+  int64_t unit = card;
+  if (a->verdict == VERDICT_FITS || a->device.room == card)
+    return;
+  const struct part less[] = {
+      {"driver", card - a->device.bytes},
+      {runtime_name(s->predict ? s->c->settings->infer.runtime
+                               : RUNTIME_PYTORCH),
+       a->device.taken},
+      {s->predict && s->c->settings->infer.utilization ? "left to others"
+                                                       : "reserve",
+       a->device.reserve}};
+  text_size_in(&s->line, card, unit, units_of(s));
+  text_put(&s->line, a->card ? " card" : " device");
+  for (size_t i = 0; i < sizeof less / sizeof *less; i++) {
+    if (less[i].bytes <= 0)
+      continue;
+    text_put(&s->line, " - ");
+    text_size_in(&s->line, less[i].bytes, unit, units_of(s));
+    text_printf(&s->line, " %s", less[i].name);
+  }
+  end_row(s, "available");
+}
+
+/* The host's memory, if a part is there. */
+static void put_host(struct screen *s) {
+  const struct answer *a = s->a;
+  const struct serving_answer *served = a->served;
+  if (!a->host)
+    return;
+  put_size(s, a->host);
+  if (a->host_room) {
+    text_put(&s->line, " of ");
+    put_size(s, a->host_room);
+  }
+  if (served && served->blocks && served->on_card < served->blocks)
+    text_printf(&s->line,
+                "   %" PRId64 " of %" PRId64 " layers are on the card",
+                served->on_card, served->blocks);
+  else if (served && served->blocks)
+    text_put(&s->line, "   token table");
+  end_row(s, "host");
+}
+
+/* Training: what would fit */
+
+static void put_work(struct screen *s, const struct way_out *way) {
+  int64_t macs = s->c->model->total.macs;
+  if (!way->extra_macs || !macs)
+    return;
+  text_put(&s->line, ", ");
+  text_fixed(&s->line, 100.0 * (double)way->extra_macs / (double)macs, 0);
+  text_put(&s->line, " % more work in forward");
+}
+
+static void put_ways(struct screen *s) {
+  const struct fit *fit = &s->c->memory.fit;
+  const char *label =
+      s->a->verdict == VERDICT_TIGHT ? "easier with" : "fits with";
+  for (size_t i = 0; i < fit->ways.count && i < SCREEN_WAYS; i++) {
+    struct screen_row *row = add_row(s, i ? "" : label);
+    row->lead = slice_of(fit->ways.at[i].options);
+    row->option = true;
+    put_size(s, fit->ways.at[i].peak);
+    put_work(s, &fit->ways.at[i]);
+    row->text = take(s);
+  }
+  if (fit->ways.count || s->a->verdict == VERDICT_TIGHT)
+    return;
+  text_put(&s->line, s->a->devices > 1
+                         ? "no known setting"
+                         : "no known setting on one device; `netc place` tries "
+                           "several devices");
+  end_row(s, "fits with");
+}
+
+/* Largest batches on common devices. */
+static void put_largest(struct screen *s) {
+  static const int64_t devices[] = {(int64_t)24 << 30, (int64_t)80 << 30};
+  int64_t batches[2];
+  if (!memory_largest_batches(&s->c->memory, 2, devices, batches))
+    return;
+  if (!batches[0] && !batches[1]) {
+    text_put(&s->line, "neither 24 nor 80 GiB");
+  } else {
+    text_put(&s->line, "largest batch ");
+    for (int i = 0; i < 2; i++) {
+      text_put(&s->line, i ? ", " : "");
+      if (batches[i])
+        text_count(&s->line, batches[i]);
+      else
+        text_put(&s->line, "none");
+      text_printf(&s->line, " on %d GiB", i ? 80 : 24);
+    }
+  }
+  end_row(s, "fits");
+}
+
+static void put_training_limits(struct screen *s) {
+  const struct answer *a = s->a;
+  if (!a->device.bytes) {
+    put_largest(s);
+    return;
+  }
+  if (a->verdict != VERDICT_FITS) {
+    put_ways(s);
+    return;
+  }
+  if (a->largest_batch < 0)
+    return;
+  text_printf(&s->line, "up to %s", count_text(a->largest_batch).text);
+  end_row(s, "batch");
+}
+
+/* The time and cost of a step, if the device's speed is known. */
+static void put_time(struct screen *s) {
+  const struct compiled *c = s->c;
+  const struct train_settings *train = &c->settings->train;
+  struct step_time time;
+  if (!memory_time(c->model, c->settings, &c->memory, &time))
+    return;
+  text_seconds(&s->line, time.missing ? time.bound.step : time.predicted);
+  if (time.missing) {
+    text_printf(&s->line, " a step (lower bound: %s)", time.missing);
+  } else {
+    text_put(&s->line, " a step (at least ");
+    text_seconds(&s->line, time.bound.step);
+    text_put(&s->line, "), MFU ");
+    text_fixed(&s->line, 100 * time.mfu, 1);
+    text_put(&s->line, " %");
+  }
+  if (time.cost.hours > 0) {
+    text_printf(
+        &s->line, "; %s %s in ",
+        count_text(train->tokens > 0 ? train->tokens : train->samples).text,
+        train->tokens > 0 ? "tokens" : "samples");
+    text_hours(&s->line, time.cost.hours);
+  }
+  if (time.cost.money > 0) {
+    text_put(&s->line, ", cost ");
+    text_money(&s->line, time.cost.money);
+  }
+  end_row(s, "time");
+}
+
+/* Inference: what would fit */
+
+static void put_tokens(struct screen *s, int64_t tokens) {
+  if (tokens >= LONGEST_CONTEXT)
+    text_put(&s->line, "any number of tokens");
+  else
+    text_printf(&s->line, "%s tokens", count_text(tokens).text);
+}
+
+static void put_context(struct screen *s) {
+  const struct answer *a = s->a;
+  bool tight = a->verdict == VERDICT_TIGHT;
+  if (a->longest_context < 0)
+    return;
+  if (a->longest_context == 0) {
+    text_put(&s->line, tight ? "none without the reserve" : "none fits");
+    end_row(s, "context");
+    return;
+  }
+  put_tokens(s, a->longest_context);
+  if (a->sequences > 1)
+    text_printf(&s->line, " for %s sequences", count_text(a->sequences).text);
+  else
+    text_put(&s->line, " for one sequence");
+  if (a->most_sequences > 0)
+    text_printf(&s->line, ", or %s sequence%s of %s",
+                count_text(a->most_sequences).text,
+                a->most_sequences == 1 ? "" : "s", count_text(a->context).text);
+  if (tight)
+    text_put(&s->line, " without the reserve");
+  end_row(s, "context");
+}
+
+static void put_inference_limits(struct screen *s) {
+  const struct answer *a = s->a;
+  if (!a->device.bytes)
+    return;
+  if (a->largest_batch >= 0) {
+    if (a->largest_batch)
+      text_printf(&s->line, "up to %s", count_text(a->largest_batch).text);
+    else
+      text_put(&s->line, "not even one sample fits");
+    end_row(s, "batch");
+  }
+  put_context(s);
+}
+
+/* Both */
+
+/* Of a training question: inference in the same framework. */
+static void put_inference(struct screen *s) {
+  const struct compiled *c = s->c;
+  struct settings settings = *c->settings;
+  struct answer a;
+  settings.train.gpu = 0;
+  settings.train.memory = 0;
+  struct answer_request request = {.model = c->model,
+                                   .settings = &settings,
+                                   .memory = &c->memory,
+                                   .predict = true,
+                                   .arena = c->arena};
+  if (!answer_find(&request, &a) || a.bytes == INT64_MAX)
+    return;
+  put_size(s, a.bytes);
+  if (a.asked == ASKED_SERVING)
+    text_printf(&s->line, " for %s sequence%s of %s tokens",
+                count_text(a.sequences).text, a.sequences == 1 ? "" : "s",
+                count_text(a.context).text);
+  else
+    text_printf(&s->line, " at batch %s",
+                count_text(settings.infer.batch).text);
+  text_put(&s->line, "; ");
+  text_short_count(&s->line, c->model->total.macs, 'G');
+  text_printf(&s->line, " MACs per %s", sample_word(c));
+  end_row(s, "inference");
+}
+
+static void put_macs(struct screen *s) {
+  text_short_count(&s->line, s->c->model->total.macs, 'G');
+  text_printf(&s->line, " MACs per %s", sample_word(s->c));
+  end_row(s, "work");
+}
+
+static void put_files(struct screen *s) {
+  const struct compiled *c = s->c;
+  struct model_files files =
+      files_find(c->model, c->settings, &c->memory, s->predict);
+  if (files.weights == INT64_MAX)
+    return;
+  text_put(&s->line, "weights ");
+  put_size(s, files.weights);
+  if (!s->predict && files.checkpoint < INT64_MAX) {
+    text_printf(&s->line, ", training checkpoint %s",
+                short_size(files.checkpoint, units_of(s)).text);
+    if (c->expansion->adapters.rank)
+      text_put(&s->line, " of the adapters");
+  }
+  end_row(s, "files");
+}
+
+/* The first lines */
+
+static void put_counts(struct screen *s) {
+  const struct cost *total = &s->c->model->total;
+  text_short_count(&s->line, total->params, 'B');
+  text_put(&s->line, " parameters");
+  if (total->active < total->params) {
+    text_put(&s->line, ", ");
+    text_short_count(&s->line, total->active, 'B');
+    text_put(&s->line, " active");
+  }
+  if (!s->predict && total->trainable < total->params) {
+    text_put(&s->line, ", ");
+    text_short_count(&s->line, total->trainable, 'B');
+    text_put(&s->line, " trained");
+  }
+}
+
+/* "float32", "mixed precision", "q4_k_m" */
+static void put_type(struct screen *s) {
+  const struct train_settings *train = &s->c->settings->train;
+  const struct infer_settings *infer = &s->c->settings->infer;
+  if (s->predict && infer->weight_dtype)
+    text_put(&s->line, weights_type(infer->weight_dtype)->word);
+  else if (s->predict)
+    text_put(&s->line, element_long_name(infer->dtype));
+  else if (train->precision == PRECISION_MIXED)
+    text_put(&s->line, "mixed precision");
+  else if (train->precision == PRECISION_MASTER)
+    text_put(&s->line, "16 bits with a 32-bit copy");
+  else
+    text_put(&s->line, element_long_name(train->dtype));
+}
+
+/* "PyTorch on CUDA", "llama.cpp on RTX 4090", "PyTorch on 8 x H100" */
+static void put_runtime(struct screen *s) {
+  const struct train_settings *train = &s->c->settings->train;
+  const struct profile *profile = profile_at(train->profile);
+  int runtime =
+      s->predict ? s->c->settings->infer.runtime : (int)RUNTIME_PYTORCH;
+  bool torch = runtime <= RUNTIME_PYTORCH;
+  bool device = s->a && s->a->device.bytes;
+  if (torch && !device) {
+    text_put(&s->line, profile->title);
+    return;
+  }
+  text_put(&s->line, torch ? profile->framework : runtime_name(runtime));
+  if (!device)
+    return;
+  text_put(&s->line, " on ");
+  if (s->a->devices > 1)
+    text_printf(&s->line, "%" PRId64 " x ", s->a->devices);
+  if (s->a->card)
+    gpu_put_title(&s->line, s->a->card);
+  else
+    put_size(s, train->memory);
+}
+
+static void put_question(struct screen *s) {
+  const struct train_settings *train = &s->c->settings->train;
+  const struct answer *a = s->a;
+  if (!s->predict)
+    text_printf(&s->line, "train, batch %s, %s, ",
+                count_text(train->batch).text,
+                optimizer_title(train->optimizer));
+  else if (a && a->asked == ASKED_SERVING && a->served)
+    text_printf(&s->line, "inference, %s sequence%s of %s tokens, ",
+                count_text(a->sequences).text, a->sequences == 1 ? "" : "s",
+                count_text(a->context).text);
+  else
+    text_printf(&s->line, "inference, batch %s, ",
+                count_text(s->c->settings->infer.batch).text);
+  put_type(s);
+  text_put(&s->line, ", ");
+  put_runtime(s);
+}
+
+/* Why devices cannot share the net; the reason is an error above. */
+static void put_refusal(struct screen *s) {
+  text_put(&s->line, "not computed: the devices cannot share this net");
+  end_row(s, "needs");
+}
+
+struct screen_page *screen_page(const struct compiled *c) {
+  struct screen s = {.c = c,
+                     .a = asked_of(c),
+                     .predict = c->options->predict,
+                     .page = ARENA_NEW(c->arena, struct screen_page),
+                     .line = text_new(c->arena)};
+  struct screen_page *page = s.page;
+  put_counts(&s);
+  page->counts = take(&s);
+  put_question(&s);
+  page->question = take(&s);
+  page->verdict = s.a && s.a->device.bytes ? s.a->verdict : VERDICT_NONE;
+  if (!s.a || s.a->bytes == INT64_MAX) {
+    put_refusal(&s);
+    return page;
+  }
+  put_needs(&s);
+  if (s.a->device.bytes)
+    put_available(&s);
+  put_host(&s);
+  if (s.predict) {
+    put_inference_limits(&s);
+    put_macs(&s);
+  } else {
+    put_training_limits(&s);
+    put_time(&s);
+    put_inference(&s);
+  }
+  put_files(&s);
+  return page;
+}
+
+/* As text */
+
+static const char *verdict_text(enum fit_verdict verdict) {
+  switch (verdict) {
+  case VERDICT_NONE: return "";
+  case VERDICT_FITS: return "FITS";
+  case VERDICT_TIGHT: return "TIGHT";
+  default: return "DOES NOT FIT";
+  }
+}
+
+static const char *colour_of(const struct compiled *c,
+                             enum fit_verdict verdict) {
+  if (!c->options->colour || verdict == VERDICT_NONE)
+    return "";
+  return verdict == VERDICT_FITS    ? "\x1b[1;32m"
+         : verdict == VERDICT_TIGHT ? "\x1b[1;33m"
+                                    : "\x1b[1;31m";
+}
+
+static void write_title(const struct compiled *c,
+                        const struct screen_page *page, struct text *out) {
+  const char *verdict = verdict_text(page->verdict);
+  const char *colour = colour_of(c, page->verdict);
+  size_t width = output_width(c), length = strlen(verdict);
+  struct text title = text_new(c->arena);
+  text_printf(&title, "%.*s   %.*s", SLICE_ARG(c->model->name),
+              SLICE_ARG(page->counts));
+  size_t used = text_width(text_slice(&title));
+  if (length)
+    text_fill(&title, ' ',
+              used + length + 2 < width ? width - used - length : 2);
+  text_puts(out, text_slice(&title));
+  text_printf(out, "%s%s%s\n", colour, verdict, *colour ? "\x1b[0m" : "");
+}
+
+/* A bar of the need against what is available; beyond that, `:`. */
+static void put_bar(const struct compiled *c, struct text *line, int64_t bytes,
+                    int64_t available) {
+  enum { LEAST = 12, MOST = 42 };
+  size_t used = text_width(text_slice(line)) + 4;
+  size_t width = output_width(c);
+  if (used + LEAST > width)
+    return;
+  int64_t cells = (int64_t)min_i64((int64_t)(width - used), MOST);
+  int64_t all = max_i64(bytes, available);
+  int64_t full = (int64_t)((double)min_i64(bytes, available) / (double)all *
+                               (double)cells +
+                           0.5);
+  text_put(line, "  [");
+  text_fill(line, '#', (size_t)full);
+  if (bytes > available && full < cells) {
+    text_putc(line, '|');
+    text_fill(line, ':', (size_t)(cells - full - 1));
+  } else {
+    text_fill(line, '.', (size_t)(cells - full));
+  }
+  text_putc(line, ']');
+}
+
+static void write_row(const struct compiled *c, const struct screen_row *row,
+                      struct text *out) {
+  enum { OPTION = 28 };
+  struct text line = text_new(c->arena);
+  text_printf(&line, "  %-*s", LABEL - 2, row->label);
+  text_puts(&line, row->lead);
+  size_t indent = LABEL;
+  if (row->available) {
+    put_bar(c, &line, row->bytes, row->available);
+    text_printf(&line, "\n%*s", LABEL, "");
+  } else if (row->option) {
+    size_t used = text_width(text_slice(&line));
+    text_fill(&line, ' ', used < OPTION + LABEL ? OPTION + LABEL - used : 2);
+  } else if (row->lead.length) {
+    text_put(&line, "   ");
+    indent = text_width(text_slice(&line));
+  }
+  text_puts(&line, row->text);
+  struct slice all = text_slice(&line);
+  const char *end = row->available ? memchr(all.at, '\n', all.length) : NULL;
+  if (end) {
+    size_t first = (size_t)(end - all.at) + 1;
+    text_bytes(out, all.at, first);
+    all = slice_from(all, first);
+  }
+  text_wrap(out, all, indent, output_width(c));
+}
+
+static void write_lead(const struct compiled *c, const struct screen_page *page,
+                       struct text *out) {
+  write_title(c, page, out);
+  text_wrap(out, page->question, 2, output_width(c));
+}
+
+void screen_put_answer(const struct compiled *c, struct text *out) {
+  const struct screen_page *page = screen_page(c);
+  write_lead(c, page, out);
+  for (size_t i = 0; i < page->count; i++)
+    write_row(c, &page->rows[i], out);
+}
+
+void screen_put_last(const struct compiled *c, struct text *out) {
+  const struct screen_page *page = screen_page(c);
+  write_lead(c, page, out);
+  write_row(c, &page->rows[0], out);
+}
+
+void screen_put_foot(const struct compiled *c, bool folded, struct text *out) {
+  static const char last[] = ", -o x.html";
+  const struct answer *a = asked_of(c);
+  struct text line = text_new(c->arena);
+  size_t warnings = c->model->warnings.count;
+  text_put(&line, "  ");
+  if (warnings)
+    text_printf(&line, "! %zu warning%s above.  ", warnings,
+                warnings == 1 ? "" : "s");
+  if (a && !a->device.bytes)
+    text_put(&line, "--gpu t4: does it fit?  ");
+  text_printf(&line, "%s--details, --explain", folded ? "--unfold, " : "");
+  if (text_width(text_slice(&line)) + strlen(last) <= output_width(c))
+    text_put(&line, last);
+  text_wrap(out, text_slice(&line), 2, output_width(c));
+}

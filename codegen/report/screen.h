@@ -1,0 +1,39 @@
+/*
+ * Screen: what the first lines of every report say: the net, the question, the
+ * answer, and what would change it. As text it is at most one screen, with the
+ * layers below.
+ */
+#ifndef NETC_CODEGEN_REPORT_SCREEN_H
+#define NETC_CODEGEN_REPORT_SCREEN_H
+
+#include "codegen/backend.h"
+
+enum { SCREEN_LINES = 24, SCREEN_WAYS = 6, SCREEN_ROWS = 24 };
+
+struct screen_row {
+  const char *label; /* "needs"; "": as above */
+  struct slice lead, text;
+  bool option;              /* the lead is options of the command line */
+  int64_t bytes, available; /* for a bar; 0: none */
+};
+
+struct screen_page {
+  struct slice counts;   /* "25.6 M parameters" */
+  struct slice question; /* "train, batch 256, Adam, float32, PyTorch on T4" */
+  enum fit_verdict verdict; /* VERDICT_NONE: no device is named */
+  struct screen_row rows[SCREEN_ROWS];
+  size_t count;
+};
+
+struct screen_page *screen_page(const struct compiled *c);
+
+/* Writes the page as text. */
+void screen_put_answer(const struct compiled *c, struct text *out);
+
+/* The first lines of it, to be repeated below a long report. */
+void screen_put_last(const struct compiled *c, struct text *out);
+
+/* Where to read on. */
+void screen_put_foot(const struct compiled *c, bool folded, struct text *out);
+
+#endif
