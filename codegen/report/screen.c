@@ -62,6 +62,7 @@ struct parts {
   struct part at[16];
   size_t count;
   int64_t total;
+  int64_t unit; /* sizes are in the unit of this one */
 };
 
 static void add_part(struct parts *parts, const char *name, int64_t bytes) {
@@ -83,13 +84,13 @@ static void put_parts(struct screen *s, struct parts *parts) {
     if (parts->at[i].bytes < parts->total / 200)
       continue;
     text_printf(&s->line, "%s%s ", shown++ ? ", " : "", parts->at[i].name);
-    text_size_in(&s->line, parts->at[i].bytes, parts->total, units_of(s));
+    text_size_in(&s->line, parts->at[i].bytes, parts->unit, units_of(s));
     rest -= parts->at[i].bytes;
   }
   if (rest < parts->total / 200)
     return;
   text_put(&s->line, shown ? ", other " : "other ");
-  text_size_in(&s->line, rest, parts->total, units_of(s));
+  text_size_in(&s->line, rest, parts->unit, units_of(s));
 }
 
 static struct parts training_parts(const struct screen *s) {
@@ -151,12 +152,14 @@ static void put_needs(struct screen *s) {
   const struct answer *a = s->a;
   struct parts parts = s->predict ? inference_parts(s) : training_parts(s);
   struct screen_row *row = add_row(s, "needs");
+  parts.unit = a->bytes;
   if (a->device.bytes) {
     int64_t unit = max_i64(a->device.room, a->bytes);
     if (min_i64(a->device.room, a->bytes) < unit / 100) {
       put_size(s, a->bytes);
     } else {
       text_size_in(&s->line, a->bytes, unit, units_of(s));
+      parts.unit = unit;
     }
     text_put(&s->line, " of ");
     text_size_in(&s->line, a->device.room, unit, units_of(s));
