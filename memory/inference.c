@@ -200,6 +200,7 @@ static bool find_framework(const struct model *model,
       .profile = profile_at(settings->train.profile),
       .in_place = settings->train.inplace == TOGGLE_ON,
       .half = element_bits(settings->infer.dtype) == 16,
+      .attention = settings->infer.attention,
       .leaps = true};
   struct simulation run = {.arena = &scratch,
                            .trace = &tape,

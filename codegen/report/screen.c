@@ -457,6 +457,29 @@ static void put_type(struct screen *s) {
     text_put(&s->line, element_long_name(train->dtype));
 }
 
+static bool attends(const struct model *model) {
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].kind->heads)
+      return true;
+  return false;
+}
+
+/* "naive attention, "; of other runtimes than PyTorch only what was chosen. */
+static void put_attention(struct screen *s) {
+  static const char *const words[] = {"", "fused", "naive", "eager"};
+  const struct settings *settings = s->c->settings;
+  int chosen =
+      s->predict ? settings->infer.attention : settings->train.attention;
+  bool torch = !s->predict || settings->infer.runtime == RUNTIME_PYTORCH;
+  bool serves = s->a && s->a->asked == ASKED_SERVING;
+  if (!chosen && torch)
+    chosen = profile_at(settings->train.profile)->fused_attention || serves
+                 ? TAPE_FUSED
+                 : TAPE_NAIVE;
+  if (chosen && attends(s->c->model))
+    text_printf(&s->line, "%s attention, ", words[chosen]);
+}
+
 /* "PyTorch on CUDA", "llama.cpp on RTX 4090", "PyTorch on 8 x H100" */
 static void put_runtime(struct screen *s) {
   const struct train_settings *train = &s->c->settings->train;
@@ -497,6 +520,7 @@ static void put_question(struct screen *s) {
                 count_text(s->c->settings->infer.batch).text);
   put_type(s);
   text_put(&s->line, ", ");
+  put_attention(s);
   put_runtime(s);
 }
 

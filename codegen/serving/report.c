@@ -103,7 +103,7 @@ static void put_steps(struct serving_report *r, struct grid *grid,
     text_printf(&grid->pool,
                 "as llama.cpp prints it: %" PRId64 " positions, flash "
                 "attention %s",
-                infer->ubatch, infer->flash == TOGGLE_ON ? "on" : "off");
+                infer->ubatch, serving_is_fused(infer) ? "on" : "off");
     grid_cell(grid);
     return;
   }

@@ -150,6 +150,9 @@ void attention_macs(const struct layer *layer, struct terms *terms);
 int64_t attention_cache(const struct layer *layer, int64_t context);
 struct head_counts attention_head_counts(const struct layer *layer);
 
+/* True if one kernel runs attention with a `kernel` of its own, or 0. */
+bool attention_is_fused(const struct tape *tape, int kernel);
+
 /* State of recording. */
 struct attention_recorder {
   struct tape *tape;

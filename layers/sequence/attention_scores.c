@@ -386,6 +386,12 @@ static size_t shift(const struct attention_recorder *r, size_t scores,
                                                .reduces = true});
 }
 
+/* True if softmax has 32 bits in a net of 16. */
+static bool widens(const struct attention_recorder *r) {
+  return r->tape->attention == TAPE_EAGER && !r->attention->kernel &&
+         r->tape->half && !r->tape->mixed && !r->tape->lowers;
+}
+
 /* exp(score) / sum of a row. The weights of sinks are dropped. */
 static size_t soften(const struct attention_recorder *r, size_t scores) {
   struct extent all = scores_of(r);
@@ -397,14 +403,21 @@ static size_t soften(const struct attention_recorder *r, size_t scores) {
     for (int i = 0; i < 3; i++)
       own.stride[i] += own.stride[i] / r->s.keys;
   }
+  struct extent soft = all;
+  if (widens(r))
+    soft.width = WIDTH_F32;
   size_t weights =
       attention_unary(r, scores,
                       (struct operation){.name = "softmax",
                                          .does = LOWERS(SOFTMAX, 0),
-                                         .out = all,
+                                         .out = soft,
                                          .keeps = KEEPS_OUT,
                                          .elementwise = !r->attention->talking,
                                          .cast = CAST_FULL});
+  if (widens(r))
+    weights = attention_unary(
+        r, weights,
+        (struct operation){.name = "cast", .out = all, .always_makes = true});
   if (!r->attention->sinks)
     return weights;
   return attention_unary(r, weights,

@@ -424,6 +424,13 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   return attention_together(r, value, rows, !turned);
 }
 
+bool attention_is_fused(const struct tape *tape, int kernel) {
+  if (kernel)
+    return kernel == ATTENTION_FUSED;
+  return tape->attention ? tape->attention == TAPE_FUSED
+                         : tape->profile->fused_attention;
+}
+
 size_t attention_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   struct attention_recorder r = {.tape = tape,
@@ -433,10 +440,9 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
   r.factor = 1 / sqrt((double)r.s.dim);
   r.mask = in[attention_mask(r.attention)];
   size_t qkv[3], context;
-  r.fused = r.attention->kernel ? r.attention->kernel == ATTENTION_FUSED
-                                : tape->profile->fused_attention &&
-                                      !r.attention->relative.rank &&
-                                      !attention_steps(r.attention);
+  bool steps = r.attention->relative.rank || attention_steps(r.attention);
+  r.fused = attention_is_fused(tape, r.attention->kernel) &&
+            (r.attention->kernel || !steps);
   if (tape->lowers &&
       (attention_mask(r.attention) || r.attention->relative.rank))
     r.fused = false; /* not supported by the runtime's kernel */

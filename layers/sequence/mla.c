@@ -326,8 +326,7 @@ static size_t mla_trace(const struct layer *layer, struct tape *tape,
                                           .dim = m.s.vdim,
                                           .width = m.s.value},
                                     .factor = 1 / sqrt((double)m.s.key)};
-  m.r.fused = mla->kernel ? mla->kernel == ATTENTION_FUSED
-                          : tape->profile->fused_attention;
+  m.r.fused = attention_is_fused(tape, mla->kernel);
   return record(&m, in[0]);
 }
 

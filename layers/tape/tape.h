@@ -187,6 +187,11 @@ struct expert_turn {
  * or on a copy in 32 bits. */
 enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT, NORMS_FLOAT };
 
+/* Kernels for attention that names none: one that stores no scores; the steps
+ * of its definition; those steps with softmax in 32 bits, as transformers'
+ * eager_attention_forward() has it. 0: as in the profile. */
+enum tape_attention { TAPE_FUSED = 1, TAPE_NAIVE, TAPE_EAGER };
+
 /* Indices into the tape's arrays. */
 typedef VEC(uint32_t) tape_places;
 
@@ -196,6 +201,7 @@ struct tape {
   bool training, in_place, mixed;
   bool half; /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
+  int attention; /* enum tape_attention */
   bool packed; /* products keep their input for a frozen matrix in blocks */
   bool stops;  /* a gradient ended before all that needs one */
   VEC(struct tape_value) values;

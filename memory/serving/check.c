@@ -13,8 +13,7 @@ bool serving_wanted(const struct settings *settings) {
   return infer->context || infer->sequences || infer->prefill || infer->sinks ||
          infer->sampler || infer->step || infer->utilization ||
          infer->runtime == RUNTIME_LLAMA_CPP ||
-         infer->runtime == RUNTIME_VLLM ||
-         serving_parts(infer);
+         infer->runtime == RUNTIME_VLLM || serving_parts(infer);
 }
 
 bool serving_asked(const struct settings *settings) {
@@ -205,13 +204,13 @@ static const char *asking(const struct infer_settings *infer) {
 static bool keeps_values(struct refusal *r,
                          const struct infer_settings *infer) {
   r->setting = asking(infer);
-  if (infer->flash == TOGGLE_ON || !cache_blocks(cache_type_v(infer)))
+  if (serving_is_fused(infer) || !cache_blocks(cache_type_v(infer)))
     return true;
-  r->setting = "flash";
+  r->setting = infer->attention ? "attention" : "flash";
   text_printf(r->why,
               "without flash attention llama.cpp does not keep values in %s",
               cache_word(cache_type_v(infer)));
-  text_put(r->help, "`flash=on`, or `cache_v=f16`");
+  text_put(r->help, "`attention=fused`, or `cache_v=f16`");
   return false;
 }
 

@@ -16,6 +16,11 @@ bool serving_is_llama_cpp(const struct serving *s) {
   return s->settings->infer.step == STEP_LLAMA_CPP;
 }
 
+bool serving_is_fused(const struct infer_settings *infer) {
+  return infer->attention ? infer->attention == TAPE_FUSED
+                          : infer->flash != TOGGLE_OFF;
+}
+
 int64_t serving_page(const struct infer_settings *infer) {
   return infer->step == STEP_LLAMA_CPP ? CELLS : infer->page;
 }
@@ -56,7 +61,7 @@ int64_t serving_compute(const struct serving *s, enum served_place place,
   int64_t rows = min_i64(infer->ubatch, cells);
   int64_t ends = infer->scores == SCORES_LAST ? min_i64(sequences, rows) : rows;
   int64_t words = of_words(s, place, rows, ends, most.width);
-  if (infer->flash == TOGGLE_ON || !most.heads)
+  if (serving_is_fused(infer) || !most.heads)
     return words;
   bool packed = s->layers.at[0].heads.keys && !s->roles.keys;
   int64_t scores = size_product(most.heads + 1, cells);

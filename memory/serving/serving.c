@@ -256,8 +256,10 @@ static void share_layers(struct serving *s) {
 bool serving_open(const struct model *model, const struct settings *settings,
                   struct arena *arena, struct serving *s) {
   struct profile *profile = ARENA_NEW(arena, struct profile);
-  struct trace_options options = {
-      .profile = profile, .in_place = settings->train.inplace == TOGGLE_ON};
+  struct trace_options options = {.profile = profile,
+                                  .attention = settings->infer.attention,
+                                  .in_place =
+                                      settings->train.inplace == TOGGLE_ON};
   *profile = *profile_at(settings->train.profile);
   profile->fused_attention = true;
   *s = (struct serving){.model = model,

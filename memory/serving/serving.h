@@ -215,6 +215,9 @@ int64_t serving_scores(const struct serving *serving);
 int64_t serving_sampler(const struct serving *serving, enum served_place place,
                         int64_t sequences);
 
+/* True if llama.cpp's attention stores no scores. */
+bool serving_is_fused(const struct infer_settings *infer);
+
 /* True if the step is llama.cpp's. */
 bool serving_is_llama_cpp(const struct serving *serving);
 

@@ -561,6 +561,7 @@ void trace_model(struct trace *trace, const struct model *model,
   tape->in_place = options->in_place;
   tape->mixed = options->mixed;
   tape->half = options->half;
+  tape->attention = options->attention;
   tape->norms = options->norms ? (enum tape_norms)options->norms : NORMS_PLAIN;
   tape->lowers = options->lowers;
   tape->single = options->single;

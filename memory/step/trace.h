@@ -56,6 +56,7 @@ struct trace_options {
   bool training, in_place, mixed, half;
   bool lowers, single; /* struct tape */
   int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
+  int attention;       /* enum tape_attention */
   bool packed; /* frozen matrices are in blocks unless they give an output;
                 * their products keep their inputs */
   int loss;

@@ -178,6 +178,7 @@ void step_trace(struct step *step, struct arena *arena) {
       .half = element_bits(train->dtype) == 16 ||
               train->precision == PRECISION_MIXED,
       .norms = norms_of(train),
+      .attention = train->attention,
       .packed = train->base && profile->packed_keeps_input,
       .loss = train->loss,
       .loss_width = loss_width(train),

@@ -110,6 +110,7 @@ static const char patches_words[] = PATCHES(CHOICE_WORD);
 #define RUNTIME_WORDS (&runtime_words[1])
 #define SAVED_WORDS (&saved_words[1])
 #define NORM_WORDS (&NORMS[1])
+#define ATTENTION_WORDS (&ATTENTION_KERNELS[1])
 #define UNIT_WORDS (&unit_words[1])
 #define OFFLOAD_WORDS (&offload_words[1])
 #define PATCHES_WORDS (&patches_words[1])

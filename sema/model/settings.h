@@ -52,6 +52,8 @@ enum optimizer {
   choice(SAVED_I8, "i8") choice(SAVED_I4, "i4") choice(SAVED_I2, "i2")
 /* In the order of enum tape_norms. */
 #define NORMS " plain fused efficient float"
+/* In the order of enum tape_attention. */
+#define ATTENTION_KERNELS " fused naive eager"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
 /* The index of a word has a bit for each of the three. */
 #define OFFLOADS(choice)                                           \
