@@ -107,6 +107,16 @@ static int set_sizes(struct net_options *o, const char *argument) {
                   netc_message(o->netc));
 }
 
+/* --length 512, --length 512,1024 */
+static int set_length(struct net_options *o, const char *tokens) {
+  if (net_options_is_axis(o, tokens))
+    return o->axis(o->user, OPTION_SIZES, "*", tokens);
+  if (netc_input_sizes(o->netc, "*", tokens) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--length %s: %s", tokens,
+                  netc_message(o->netc));
+}
+
 /* -MD, -MF FILE, -MT NAME, -MP: the letter, and a word for -MF and -MT. */
 static int add_dependency(struct net_options *o, char *letter) {
   char *value = letter[1] ? letter + 1 : NULL;
@@ -373,6 +383,7 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
   case OPTION_SIZES: return set_sizes(o, value);
+  case OPTION_LENGTH: return set_length(o, value);
   case OPTION_LORA: return set_lora(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;
   case OPTION_CONFINE: return net_options_confine(o->netc, value);

@@ -91,6 +91,11 @@ static bool all_inputs_used(struct netc *netc) {
     if (unnamed ? load->expansion.inputs_seen < 2
                 : input->used || model->sources.count == 0)
       continue;
+    if (slice_is(input->name, INPUT_OF_TOKENS)) {
+      context_say(netc, "this net has no input of tokens; `--input SIZES` "
+                        "changes the size of others");
+      return false;
+    }
     struct suggestion s = suggest_begin(input->name);
     struct slice name = {NULL, 0};
     for (size_t k = 0; k < model->sources.count; k++) {

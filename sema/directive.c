@@ -66,7 +66,10 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
   struct define *found = NULL;
   for (size_t i = 0; i < e->in->input_count; i++) {
     struct define *input = &e->in->inputs[i];
-    if (input->name.length ? slice_equal(input->name, name) : !input->used)
+    if (slice_is(input->name, INPUT_OF_TOKENS)
+            ? shape->dtype != DTYPE_FLOAT && shape->rank == 1
+        : input->name.length ? slice_equal(input->name, name)
+                             : !input->used)
       found = input;
   }
   if (!found)

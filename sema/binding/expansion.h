@@ -18,6 +18,9 @@ struct loader {
   void *user;
 };
 
+/* Names all inputs of tokens: indices along one axis. */
+#define INPUT_OF_TOKENS "*"
+
 /* A value for a `param`, or sizes of an input, from the command line. */
 struct define {
   struct slice name;
