@@ -190,8 +190,10 @@ void diag_render_text(struct text *out, struct sources *sources,
   struct position p = sources_position(sources, d->span.begin);
   bool error = d->severity == SEVERITY_ERROR;
   text_put(out, r.style->bold);
-  shown_put(out, p.source->name, 0);
-  text_printf(out, ":%u:%u: %s%s:%s %s", p.line, p.column,
+  shown_put(out, d->net.length ? d->net : p.source->name, 0);
+  if (!d->net.length)
+    text_printf(out, ":%u:%u", p.line, p.column);
+  text_printf(out, ": %s%s:%s %s",
               error ? r.style->error : r.style->warning,
               error ? "error" : "warning", r.style->off, r.style->bold);
   shown_put(out, d->message, 0);
@@ -240,6 +242,8 @@ void diag_render_json(struct json *json, struct sources *sources,
   json_member_string(json, "severity", slice_of(error ? "error" : "warning"));
   json_member_string(json, "message", d->message);
   json_place(json, sources, d->span);
+  if (d->net.length)
+    json_member_string(json, "net", d->net);
   json_member_string(json, "at", d->at_span);
   json_labels(json, sources, "labels", d->labels.at, d->labels.count);
   json_texts(json, "notes", d->notes.at, d->notes.count);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/shown.h"
 #include "driver/command.h"
+#include "driver/findings.h"
 
 /*
  * --diagnostics=json may follow the option that is complained of, so this is
@@ -134,7 +135,25 @@ static void put_json(const struct complaint *c, const char *format,
   text_flush(&out);
 }
 
+static void collect(const struct complaint *c, const char *format,
+                    va_list args) {
+  char said[LONGEST];
+  vsnprintf(said, sizeof said, format, args);
+  findings_add(&(struct finding){.slug = c->slug,
+                                 .message = said,
+                                 .file = c->path ? input_name(c->path) : NULL,
+                                 .line = c->line,
+                                 .column = c->column,
+                                 .end_line = c->line,
+                                 .end_column = c->column,
+                                 .error = true});
+}
+
 static void put(const struct complaint *c, const char *format, va_list args) {
+  if (findings_are_open()) {
+    collect(c, format, args);
+    return;
+  }
   (as_json ? put_json : put_text)(c, format, args);
 }
 
@@ -165,7 +184,7 @@ int complain_at(int status, const char *path, size_t line, size_t column,
 
 void say_note(const char *path, const char *help, const char *format, ...) {
   va_list args;
-  if (as_json) /* its objects are errors and warnings */
+  if (as_json || findings_are_open()) /* these are errors and warnings */
     return;
   va_start(args, format);
   say("%s: note: ", input_name(path));

@@ -1,6 +1,7 @@
 /* Options of the commands that compile a net. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/net_options.h"
+#include "driver/findings.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -113,8 +114,7 @@ static int set_length(struct net_options *o, const char *tokens) {
     return o->axis(o->user, OPTION_SIZES, "*", tokens);
   if (netc_input_sizes(o->netc, "*", tokens) == NETC_OK)
     return EXIT_DONE;
-  return complain(EXIT_USAGE, "--length %s: %s", tokens,
-                  netc_message(o->netc));
+  return complain(EXIT_USAGE, "--length %s: %s", tokens, netc_message(o->netc));
 }
 
 /* -MD, -MF FILE, -MT NAME, -MP: the letter, and a word for -MF and -MT. */
@@ -474,8 +474,7 @@ int net_options_try(struct net_options *options, struct netc *netc,
   const char *name = input_name(opening->path);
   *loaded = netc_load_text(netc, name, opening->text.at, opening->text.length);
   progress_erase(&options->progress);
-  options->look.predict =
-      options->predict_given || netc_asks_inference(netc);
+  options->look.predict = options->predict_given || netc_asks_inference(netc);
   return EXIT_DONE;
 }
 
@@ -534,6 +533,12 @@ bool net_options_read_more(struct net_options *options, enum command command,
     files->status = set_listed(options, &options->last);
   if (files->status != EXIT_DONE)
     return false;
+  if (command != COMMAND_CHECK && (int)options->style > NETC_STYLE_JSON) {
+    files->status = complain(EXIT_USAGE, "SARIF and JUnit are written by `netc "
+                                         "check`; --diagnostics=json works "
+                                         "here");
+    return false;
+  }
   progress_open(&options->progress, netc);
   if (options->style == NETC_STYLE_TEXT)
     options->style = style_of(options->colour);

@@ -2,6 +2,7 @@
  * completion. */
 #define _GNU_SOURCE
 #include "driver/options.h"
+#include "driver/findings.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -29,7 +30,9 @@ enum { ALL_NOTES = NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES };
   W(bytes, NETC_NOTE_BYTES) W(all, ALL_NOTES) W(none, NETC_NOTE_NONE)
 #define LABELS_WORDS(W) W(source, false) W(plain, true)
 #define LEGEND_WORDS(W) W(shown, false) W(none, true)
-#define DIAGNOSTICS_WORDS(W) W(text, NETC_STYLE_TEXT) W(json, NETC_STYLE_JSON)
+#define DIAGNOSTICS_WORDS(W) \
+  W(text, NETC_STYLE_TEXT)   \
+  W(json, NETC_STYLE_JSON) W(sarif, STYLE_SARIF) W(junit, STYLE_JUNIT)
 #define COLOR_WORDS(W) \
   W(auto, COLOUR_AUTO) W(always, COLOUR_ALWAYS) W(never, COLOUR_NEVER)
 

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/limits.h"
+#include "driver/findings.h"
 #include "driver/command.h"
 
 /* Does not report a closed pipe. */
@@ -77,6 +78,10 @@ static void show(struct netc *netc, enum netc_style style, bool choices) {
   struct warning_kind alike[MOST_KINDS] = {{NULL, 0}};
   bool json = style == NETC_STYLE_JSON;
   int errors = 0;
+  if (findings_are_open()) {
+    findings_add_net(netc);
+    return;
+  }
   for (size_t i = 0; i < netc_diagnostic_count(netc); i++) {
     struct netc_diagnostic d = {.size = sizeof d};
     if (netc_diagnostic(netc, i, &d) != NETC_OK)

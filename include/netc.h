@@ -268,6 +268,8 @@ struct netc_diagnostic {
   const char *const *help;
   const struct netc_fixit *fixits;
   int64_t repeats; /* how often loops repeated it */
+  const char *net; /* the file that an option of the command line is wrong for;
+                      or NULL */
 };
 
 /* As `netc` prints it, the same in colour, or one object on one line. */

@@ -351,7 +351,7 @@ static bool is_option(const struct sources *sources, struct span span) {
   return false;
 }
 
-/* Notes the net for which an option of the command line is wrong. */
+/* Names the net for which an option of the command line is wrong. */
 static void name_net(struct load *load, struct slice path) {
   for (size_t i = 0; i < load->diags.all.count; i++) {
     struct diagnostic *d = load->diags.all.at[i];
@@ -359,7 +359,7 @@ static void name_net(struct load *load, struct slice path) {
     for (size_t k = 0; k < d->labels.count && !named; k++)
       named = !is_option(&load->sources, d->labels.at[k].span);
     if (!named)
-      diag_note(d, "for %.*s", SLICE_ARG(path));
+      d->net = path;
   }
 }
 
