@@ -66,8 +66,8 @@ static int say_step(struct netc *netc, const struct netc_answer *a,
 int must_fit_check(struct netc *netc, const struct net_options *o,
                    const char *file, bool said) {
   struct netc_answer a = {.size = sizeof a};
-  struct netc_totals totals = {.size = sizeof totals};
-  if (netc_totals(netc, &totals) != NETC_OK) /* a check: nothing was computed */
+  struct netc_inference computed = {.size = sizeof computed};
+  if (netc_inference(netc, &computed) != NETC_OK) /* a check may need none */
     return EXIT_DONE;
   enum netc_status status = netc_answer(netc, o->look.predict, &a);
   if (status == NETC_ERROR)

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 
+enum { NAMES_WIDTH = 24, LONGEST_NAMES = 64 };
 enum { VALUE = 64 }; /* bytes of a value with its NUL */
 enum { MOST_SAID = 32, SAID = 128 };
 
@@ -34,6 +35,7 @@ struct table_run {
   size_t said_count;
   bool on_devices; /* rows are devices */
   bool shares;     /* several devices may share the net */
+  bool parts;      /* layers are divided by an option */
   bool colour;
 };
 
@@ -188,7 +190,7 @@ static void put_context(int64_t longest) {
 static void put_layers(const struct table_run *s) {
   char cell[VALUE];
   const struct netc_answer *a = &s->a;
-  if (!s->first.layer_count)
+  if (!s->parts || !s->first.layer_count)
     return;
   snprintf(cell, sizeof cell, "%" PRId64 " of %" PRId64, a->gpu_layers,
            a->layer_count);
@@ -239,7 +241,7 @@ static void put_head(struct table_run *s) {
     printf("  %*s", BYTES, trains ? "training" : "prediction");
   if (!a->on_device && a->question != NETC_SERVING)
     printf("  %*s", BYTES, trains ? "saved" : "planned");
-  if (a->layer_count)
+  if (s->parts && a->layer_count)
     printf("  %*s  %*s", LAYERS, "layers", BYTES, "host");
   for (const char *at = s->across ? s->across->values : NULL; at;) {
     at = list_item(at, batch, sizeof batch);
@@ -388,6 +390,15 @@ static void open_lists(struct table_run *s) {
   }
 }
 
+/* True if an option divides the layers; a runtime puts all on the card. */
+static bool parts_layers(const struct net_options *o) {
+  for (size_t i = 0; i < o->given_count; i++)
+    if (strcmp(o->given[i].name, "gpu-layers") == 0 ||
+        strcmp(o->given[i].name, "host-experts") == 0)
+      return true;
+  return false;
+}
+
 static int rewind_lists(struct table_run *s) {
   int status = EXIT_DONE;
   for (size_t i = 0; i < s->count && status == EXIT_DONE; i++) {
@@ -433,6 +444,111 @@ static int put_rows(struct table_run *s, size_t skipped) {
   return status;
 }
 
+/* All devices, ranked */
+
+/* Devices of equal memory with the same answer. */
+struct ranked_row {
+  char names[LONGEST_NAMES];
+  size_t count;
+  bool failed;
+  struct netc_answer a;
+};
+
+enum { MOST_RANKED = 1024 };
+
+static int by_room(const void *x, const void *y) {
+  const struct ranked_row *a = x, *b = y;
+  return a->a.device_bytes != b->a.device_bytes
+             ? (a->a.device_bytes > b->a.device_bytes ? 1 : -1)
+             : strcmp(a->names, b->names);
+}
+
+static bool is_alike(const struct ranked_row *a, const struct ranked_row *b) {
+  return a->a.device_bytes == b->a.device_bytes && a->a.bytes == b->a.bytes &&
+         a->a.room_bytes == b->a.room_bytes && a->failed == b->failed;
+}
+
+static void join_names(struct ranked_row *to, const struct ranked_row *from) {
+  size_t used = strlen(to->names);
+  if (used + strlen(from->names) + 3 < sizeof to->names && used < NAMES_WIDTH)
+    snprintf(to->names + used, sizeof to->names - used, ", %s", from->names);
+  to->count++;
+}
+
+/* Asks for all devices; equal ones become one row. Returns an exit status. */
+static int find_ranked(struct table_run *s, struct ranked_row *rows,
+                       size_t *count) {
+  bool done = false;
+  size_t found = 0;
+  int status = rewind_lists(s);
+  for (; status == EXIT_DONE && !done && found < MOST_RANKED; found++) {
+    status = ask_row(s);
+    rows[found] =
+        (struct ranked_row){.count = 1, .failed = s->failed, .a = s->a};
+    snprintf(rows[found].names, sizeof rows[found].names, "%s",
+             s->lists[0].value);
+    if (status == EXIT_DONE)
+      status = advance(s, &done);
+  }
+  qsort(rows, found, sizeof *rows, by_room);
+  *count = 0;
+  for (size_t i = 0; i < found; i++) {
+    if (*count && is_alike(&rows[*count - 1], &rows[i]))
+      join_names(&rows[*count - 1], &rows[i]);
+    else
+      rows[(*count)++] = rows[i];
+  }
+  return status;
+}
+
+static void put_rest(const struct ranked_row *rows, size_t count,
+                     const char *what) {
+  size_t devices = 0;
+  for (size_t i = 0; i < count; i++)
+    devices += rows[i].count;
+  if (devices)
+    printf("... %zu with %s memory %s\n", devices,
+           rows[0].a.fits ? "more" : "less", what);
+}
+
+/* The rows around the first device that it fits. */
+static int put_ranked(struct table_run *s) {
+  enum { BEFORE = 6, AFTER = 11 };
+  struct ranked_row *rows = calloc(MOST_RANKED, sizeof *rows);
+  size_t count = 0, edge = 0;
+  if (!rows)
+    return complain(EXIT_IO, "out of memory");
+  int status = find_ranked(s, rows, &count);
+  while (edge < count && !(rows[edge].a.fits && !rows[edge].failed))
+    edge++;
+  size_t first = edge > BEFORE ? edge - BEFORE : 0;
+  size_t end = edge + AFTER < count ? edge + AFTER : count;
+  s->lists[0].width = NAMES_WIDTH;
+  put_head(s);
+  put_rest(rows, first, "do not hold it");
+  for (size_t i = first; i < end && status == EXIT_DONE; i++) {
+    s->a = rows[i].a;
+    s->failed = rows[i].failed;
+    snprintf(s->lists[0].value, VALUE, "%s", rows[i].names);
+    if (rows[i].count > 1 && strlen(rows[i].names) > NAMES_WIDTH)
+      snprintf(s->lists[0].value, VALUE, "%.*s and %zu more",
+               (int)strcspn(rows[i].names, ","), rows[i].names,
+               rows[i].count - 1);
+    status = put_row(s);
+  }
+  put_rest(&rows[end], count - end, "hold it, too");
+  if (first > 0 || end < count)
+    puts("--details: all devices");
+  free(rows);
+  return status;
+}
+
+/* True for --gpu all and nothing else that makes rows. */
+static bool is_ranked(const struct table_run *s) {
+  return s->on_devices && s->count == 1 && !s->across && !s->o->look.details &&
+         s->lists[0].list->values == s->o->devices;
+}
+
 int table(struct netc *netc, struct net_options *o) {
   struct table_run s = {.netc = netc,
                         .o = o,
@@ -443,6 +559,7 @@ int table(struct netc *netc, struct net_options *o) {
   if (status != EXIT_DONE)
     return status;
   open_lists(&s);
+  s.parts = parts_layers(o);
   status = find_first(&s, &skipped);
   if (status != EXIT_DONE)
     return status;
@@ -450,8 +567,9 @@ int table(struct netc *netc, struct net_options *o) {
   s.shares = s.shares || s.a.device_count > 1;
   if (!o->look.brief)
     put_title(&s);
-  put_head(&s);
-  status = put_rows(&s, skipped);
+  if (!is_ranked(&s))
+    put_head(&s);
+  status = is_ranked(&s) ? put_ranked(&s) : put_rows(&s, skipped);
   status = status ? status : s.status;
   int end = finish_stdout();
   return status ? status : end;

@@ -16,7 +16,6 @@
 #include "driver/options.h"
 
 enum { MOST_NETS = 1000, LONGEST_PATH = 4096, LONGEST_NAME = 64 };
-enum { DESCRIPTION = 18 }; /* its column */
 
 static const char prefix[] = "zoo:";
 
@@ -232,68 +231,147 @@ const char *zoo_path(struct arena *arena, const char *operand) {
 
 /* netc zoo */
 
+static const struct zoo_group {
+  const char *name, *nets;
+} groups[] = {
+#define GROUP(name, nets) {name, nets},
+#include "driver/zoo.def"
+};
+
+enum { GROUPS = sizeof groups / sizeof *groups };
+
 struct zoo_listing {
   const struct operands *words;
   struct arena arena;
+  struct zoo zoo;
+  struct netc *netc;
   int status;
 };
 
-/* Writes the first comment up to the end of its title or sentence. */
-static void put_description(struct text *out, struct slice source) {
-  bool quoted = false;
-  size_t i = 0;
-  while (i < source.length && source.at[i] == '#') {
-    for (i += 1; i < source.length && source.at[i] != '\n'; i++) {
-      char c = source.at[i];
-      bool ends = c == '.' &&
-                  (i + 1 == source.length || strchr(" \n", source.at[i + 1])) &&
-                  !(i > 2 && memcmp(source.at + i - 2, "al", 2) == 0);
-      if (c == '"' && quoted) {
-        text_putc(out, c);
-        return;
-      }
-      if (!quoted && (ends || c == ';'))
-        return;
-      quoted = quoted || c == '"';
-      if (out->length || c != ' ')
-        text_putc(out, c);
-    }
-    i += i < source.length;
+/* The first comment, on one line. */
+static struct slice comment_of(struct arena *arena, struct slice source) {
+  struct text line = text_new(arena);
+  for (size_t i = 0; i < source.length && source.at[i] == '#'; i++) {
+    for (i++; i < source.length && source.at[i] != '\n'; i++)
+      if (line.length || source.at[i] != ' ')
+        text_putc(&line, source.at[i]);
   }
+  return text_slice(&line);
 }
 
-static bool is_wanted(const struct operands *words, const char *name) {
+/* The first year in it; 0: none. */
+static int year_in(struct slice text) {
+  for (size_t i = 0; i + 4 <= text.length; i++) {
+    const char *at = text.at + i;
+    bool starts = i == 0 || !is_word_byte(at[-1]);
+    bool ends = i + 4 == text.length || !is_word_byte(at[4]);
+    if (starts && ends && (memcmp(at, "19", 2) == 0 || !memcmp(at, "20", 2)) &&
+        is_digit(at[2]) && is_digit(at[3]))
+      return (at[0] - '0') * 1000 + (at[1] - '0') * 100 + (at[2] - '0') * 10 +
+             at[3] - '0';
+  }
+  return 0;
+}
+
+/* The quoted title, or what comes before the end of the sentence. */
+static struct slice title_in(struct slice text) {
+  const char *quote = memchr(text.at, '"', text.length);
+  if (quote) {
+    struct slice rest = slice_from(text, (size_t)(quote + 1 - text.at));
+    const char *end = memchr(rest.at, '"', rest.length);
+    return (struct slice){rest.at, end ? (size_t)(end - rest.at) : rest.length};
+  }
+  size_t length = 0;
+  while (length < text.length && text.at[length] != ';' &&
+         (text.at[length] != '.' ||
+          (length > 2 && memcmp(&text.at[length - 2], "al", 2) == 0)))
+    length++;
+  return (struct slice){text.at, length};
+}
+
+/* "resnet  2015  25.6 M  4.09 G  Deep Residual Learning for Image Recognition",
+ * cut at the width of a line. */
+static void put_net(struct zoo_listing *l, const struct zoo_net *net) {
+  enum { WIDTH = 80, COUNT = 8 };
+  struct slice source, comment = {"", 0};
+  struct netc_totals totals = {.size = sizeof totals};
+  struct text line = text_new(&l->arena), cell = line;
+  struct zoo_file file = file_of(&l->zoo, net);
+  if (file_read(&l->arena, file.path, &source) == FILE_OK)
+    comment = comment_of(&l->arena, source);
+  text_printf(&line, "  %-16s", net->name);
+  int year = year_in(comment);
+  text_printf(&line, year ? "%4d" : "    ", year);
+  bool known = netc_load_file(l->netc, file.path) == NETC_OK &&
+               netc_totals(l->netc, &totals) == NETC_OK;
+  for (int i = 0; i < 2; i++) {
+    cell.length = 0;
+    if (known)
+      text_short_count(&cell, i ? totals.mac_count : totals.param_count,
+                       i ? 'G' : 'B');
+    text_printf(&line, "%*.*s", COUNT + 1, (int)cell.length, cell.at);
+  }
+  text_put(&line, "  ");
+  shown_put(&line, title_in(comment), 0);
+  struct slice shown = text_slice(&line);
+  bool cut = text_width(shown) > WIDTH;
+  printf("%.*s%s\n", cut ? WIDTH - 3 : (int)shown.length, shown.at,
+         cut ? "..." : "");
+}
+
+/* True if a list of words has the name. */
+static bool lists(const char *all, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = all; (at = strstr(at, name)); at++)
+    if ((at == all || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+      return true;
+  return false;
+}
+
+/* Nets without a group come last. */
+static int group_of(const char *name) {
+  int group = 0;
+  while (group < GROUPS && !lists(groups[group].nets, name))
+    group++;
+  return group;
+}
+
+static bool is_wanted(const struct operands *words, const struct zoo_net *net) {
+  int group = group_of(net->name);
   for (int i = 0; i < words->count; i++)
-    if (!strstr(name, words->at[i]))
+    if (!strstr(net->name, words->at[i]) &&
+        !(group < GROUPS && strstr(groups[group].name, words->at[i])))
       return false;
   return true;
 }
 
+static size_t list_group(struct zoo_listing *l, int group) {
+  size_t count = 0;
+  for (size_t i = 0; i < l->zoo.count; i++) {
+    const struct zoo_net *net = &l->zoo.nets[i];
+    if (group_of(net->name) != group || !is_wanted(l->words, net))
+      continue;
+    if (count++ == 0)
+      printf("%s\n", group < GROUPS ? groups[group].name : "other");
+    put_net(l, net);
+  }
+  return count;
+}
+
 static void list(void *user) {
   struct zoo_listing *l = user;
-  struct zoo zoo;
   size_t count = 0;
-  if (!zoo_open(&zoo)) {
+  if (!zoo_open(&l->zoo)) {
     l->status = no_zoo();
     return;
   }
-  for (size_t i = 0; i < zoo.count; i++) {
-    struct slice source;
-    struct text said = text_new(&l->arena), shown = text_new(&l->arena);
-    if (!is_wanted(l->words, zoo.nets[i].name))
-      continue;
-    if (file_read(&l->arena, file_of(&zoo, &zoo.nets[i]).path, &source) ==
-        FILE_OK)
-      put_description(&said, source);
-    shown_put(&shown, text_slice(&said), 0);
-    text_putc(&shown, '\0');
-    put_beside(zoo.nets[i].name, DESCRIPTION, shown.at);
-    count++;
-  }
-  free(zoo.nets);
+  puts("name              year   params    MACs  title");
+  for (int i = 0; i <= GROUPS; i++)
+    count += list_group(l, i);
+  free(l->zoo.nets);
   if (count == 0)
-    l->status = complain(EXIT_SOURCE, "the zoo has no such net; `netc zoo` "
-                                      "lists all");
+    l->status = complain(EXIT_SOURCE, "the zoo has no such net or group; `netc "
+                                      "zoo` lists all");
 }
 
 int command_zoo(int argc, char **argv) {
@@ -302,10 +380,15 @@ int command_zoo(int argc, char **argv) {
   struct arena *const arenas[GUARD_ARENAS] = {&l.arena};
   if (!options_read(COMMAND_ZOO, argc, argv, NULL, NULL, &words))
     return words.status;
+  l.netc = netc_open(NULL, NULL);
+  if (!l.netc)
+    return complain(EXIT_IO, "out of memory");
+  netc_mode(l.netc, NETC_FOR_CHECK);
   arena_open(&l.arena, NULL, NULL);
   if (!guard_run(arenas, list, &l))
     l.status = complain(EXIT_IO, "out of memory");
   arena_close(&l.arena);
+  netc_close(l.netc);
   int end = finish_stdout();
   return l.status ? l.status : end;
 }

@@ -248,8 +248,9 @@ enum netc_status netc_param(struct netc *netc, size_t index,
 
 enum netc_status netc_totals(const struct netc *netc,
                              struct netc_totals *totals) {
-  const struct model *model = model_of(netc);
-  if (!model)
+  const struct load *load = netc->load;
+  const struct model *model = load ? &load->model : NULL;
+  if (!model || !load->sealed || load->diags.errors || !model->nodes.count)
     return NETC_USAGE;
   struct netc_totals found = {.param_count = model->total.params,
                               .trainable_count = model->total.trainable,
