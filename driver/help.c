@@ -110,8 +110,8 @@ static int print_page(enum command command) {
   put_group(command, GROUP_IMPORT);
   put_group(command, GROUP_DIAGNOSTICS);
   if (build)
-    puts("\nExit status: 0 compiled, 1 an error, a broken budget or no fit,\n"
-         "2 usage, 3 files, 4 a bug of ours. Manual: man netc, docs/.");
+    puts("\nExit status: 0 done, 1 an error or no fit, 2 usage, 3 files, "
+         "4 a bug");
   return finish_stdout();
 }
 
@@ -123,8 +123,7 @@ static const struct {
     {"where is that from?", "netc FILE.net --explain"},
     {"will it fit?", "netc FILE.net --gpu t4 --batch 64"},
     {"which card?", "netc FILE.net --gpu all"},
-    {"will an LLM run?",
-     "netc FILE.net --predict --gpu t4 --weight-dtype q8_0"},
+    {"will an LLM run?", "netc FILE.net --gpu t4 --weight-dtype q4_k_m"},
     {"on eight cards?", "netc place FILE.net --gpus 8xh100"},
     {"my own model?", "netc import model.onnx -o model.net"},
     {"what has changed?", "netc diff old.net FILE.net"},
@@ -151,7 +150,11 @@ static int print_questions(void) {
     }
     column += printf(" %s", word);
   }
-  puts("\n  netc help COMMAND   its options\n"
+  puts("\nOptions: -o -D --gpu --memory --batch --optimizer --precision "
+       "--checkpoint\n  --lora --data-parallel --zero --predict --runtime "
+       "--weight-dtype --context\n  --length --input --attention --budget "
+       "--unfold --details --explain --brief\n");
+  puts("  netc help COMMAND   its options\n"
        "  netc help settings  what --batch, --gpu and the others mean\n"
        "  netc help outputs   what -o writes; netc help gpus: the devices\n"
        "  netc help all       every command and option\n"

@@ -238,7 +238,7 @@ static void put_head(struct table_run *s) {
   if (s->shares)
     printf("  %*s", (int)strlen("devices"), "devices");
   if (!s->across)
-    printf("  %*s", BYTES, trains ? "training" : "prediction");
+    printf("  %*s", BYTES, trains ? "training" : "inference");
   if (!a->on_device && a->question != NETC_SERVING)
     printf("  %*s", BYTES, trains ? "saved" : "planned");
   if (s->parts && a->layer_count)
@@ -258,7 +258,7 @@ static void put_head(struct table_run *s) {
     if (a->most_sequences >= 0)
       printf("  %*s", SEQUENCES, "most sequences");
     if (a->positions >= 0)
-      printf("  %*s", POSITIONS, "positions");
+      printf("  %*s", POSITIONS, "tokens");
   }
   putchar('\n');
 }
@@ -343,11 +343,11 @@ static void put_title(struct table_run *s) {
          a->uneven ? ", the most loaded device" : "",
          training.measured ? "exact" : "simulated", training.profile);
   else if (a->question == NETC_PREDICTION)
-    tell("%s: prediction in PyTorch (%s)", file, training.profile);
+    tell("%s: inference in PyTorch (%s)", file, training.profile);
   else if (lists(s, "context") || lists(s, "sequences"))
     tell("%s: serving", file);
   else
-    tell("%s: serving, %s sequence%s of %s positions", file,
+    tell("%s: serving, %s sequence%s of %s tokens", file,
          count_text(a->sequences).text, a->sequences == 1 ? "" : "s",
          count_text(a->context).text);
   fputs("\n\n", stdout);
