@@ -22,5 +22,5 @@ void asked_put_types(struct text *out, const struct compiled *c) {
   int train = c->settings->train.dtype, infer = c->settings->infer.dtype;
   text_put(out, element_long_name(c->options->predict ? infer : train));
   if (train != infer && !c->options->predict)
-    text_printf(out, ", %s in prediction", element_long_name(infer));
+    text_printf(out, ", %s in inference", element_long_name(infer));
 }

@@ -409,7 +409,7 @@ static int check_operands(struct net_options *o) {
   for (int i = 1; i < COMMAND_COUNT; i++)
     for (int k = 0; k < o->files.count; k++)
       if (strcmp(o->files.at[k], command_row((enum command)i)->word) == 0)
-        return complain(EXIT_USAGE, "a command stands first: `netc %s ... %s`",
+        return complain(EXIT_USAGE, "the command comes first: `netc %s ... %s`",
                         o->files.at[k],
                         shell_word("%s", o->files.at[k == 0]).text);
   return complain(EXIT_USAGE,

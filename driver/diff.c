@@ -113,7 +113,7 @@ static bool put_answers(const struct netc_answer *a,
   bool several = a->device_count > 1 || b->device_count > 1;
   bool differ = several && put_total("devices", a->device_count,
                                      b->device_count, false, markdown);
-  differ |= put_total(a->question == NETC_TRAINING ? "training" : "prediction",
+  differ |= put_total(a->question == NETC_TRAINING ? "training" : "inference",
                       a->bytes, b->bytes, true, markdown);
   differ |= put_verdicts(a->verdict, b->verdict, markdown);
   bool parted = a->layer_count || b->layer_count;
@@ -128,7 +128,7 @@ static bool put_answers(const struct netc_answer *a,
       put_known("context", a->longest_context, b->longest_context, markdown);
   differ |=
       put_known("sequences", a->most_sequences, b->most_sequences, markdown);
-  return put_known("positions", a->positions, b->positions, markdown) || differ;
+  return put_known("tokens", a->positions, b->positions, markdown) || differ;
 }
 
 static bool put_totals(const struct side *a, const struct side *b,

@@ -32,7 +32,7 @@ static const char tail[] =
     "Other devices: `--devices FILE.csv` adds those of a table. Its first line "
     "names columns,\nin any order: `name` and `card_mib`, and whatever is "
     "known "
-    "of `process_mib` (MiB that a\nprocess can have), `names` (others, parted "
+    "of `process_mib` (usable MiB of\na process), `names` (others, parted "
     "by `|`), `kind`, `source`, `bandwidth` (of its\nmemory, GB/s), `near`, "
     "`far`, `host` (what it sends one way to devices of its host, of\nothers, "
     "and to the host's memory, MB/s) and `f64 f32 tf32 f16 bf16 fp8 i8 i4` "

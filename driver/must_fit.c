@@ -19,18 +19,19 @@ int must_fit_is_asked(struct netc *netc, const struct net_options *o) {
 /* "room for 7.00 GiB", or none beside the framework. */
 static const char *room_text(char *to, size_t size, int64_t bytes) {
   if (bytes <= 1)
-    return "no room beside the framework";
-  snprintf(to, size, "room for %s", size_text(bytes, UNITS_IEC).text);
+    return "no memory beside the framework";
+  snprintf(to, size, "%s available", size_text(bytes, UNITS_IEC).text);
   return to;
 }
 
 static int say_prediction(const struct netc_answer *a, const char *file) {
   char room[64];
   if (a->bytes == INT64_MAX)
-    return complain_of_fit(file, "`netc FILE.net --predict` says how many can",
-                           "so many devices cannot serve it");
+    return complain_of_fit(file,
+                           "`netc FILE.net --predict` says which numbers can",
+                           "this number of devices cannot share the net");
   return complain_of_fit(file, NULL,
-                         "a prediction takes %s, and the device has %s",
+                         "inference needs %s, and the device has %s",
                          size_text(a->bytes, UNITS_IEC).text,
                          room_text(room, sizeof room, a->room_bytes));
 }
@@ -41,7 +42,7 @@ static void put_ways(char *to, size_t room, struct netc *netc) {
   size_t used = 0;
   snprintf(to, room, "no known setting makes it fit");
   for (size_t i = 0; netc_way(netc, i, &way) == NETC_OK && used < room; i++)
-    used += (size_t)snprintf(to + used, room - used, "%swith %s it takes %s",
+    used += (size_t)snprintf(to + used, room - used, "%swith %s it needs %s",
                              used ? "\n" : "", way.options,
                              size_text(way.peak_bytes, UNITS_IEC).text);
 }
@@ -53,13 +54,15 @@ static int say_step(struct netc *netc, const struct netc_answer *a,
   put_ways(ways, sizeof ways, netc);
   if (a->bytes > a->room_bytes)
     complain_of_fit(file, host ? NULL : ways,
-                    "a training step takes %s, and the device has %s",
+                    "a training step needs %s, and the device has %s",
                     size_text(a->bytes, UNITS_IEC).text,
                     room_text(room, sizeof room, a->room_bytes));
   if (host)
-    complain_of_fit(file, ways, "a host's devices have %s there, and it has %s",
-                    size_text(a->host_bytes, UNITS_IEC).text,
-                    size_text(a->host_room_bytes, UNITS_IEC).text);
+    complain_of_fit(
+        file, ways,
+        "the devices of a host need %s of host memory, and it has %s",
+        size_text(a->host_bytes, UNITS_IEC).text,
+        size_text(a->host_room_bytes, UNITS_IEC).text);
   return EXIT_SOURCE;
 }
 

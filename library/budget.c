@@ -47,13 +47,14 @@ static void check_fits(struct diags *diags, struct span span,
                        const struct answer_request *request) {
   struct answer a;
   if (!answer_find(request, &a) || a.verdict == VERDICT_NONE)
-    diag_help(diag(diags, MISSING_ARGUMENT, span,
-                   "whether it fits is asked, but no device is named"),
-              "name one: `--gpu NAME`, or `train gpu=NAME`");
+    diag_help(
+        diag(diags, MISSING_ARGUMENT, span, "a budget `fits` needs a device"),
+        "name one: `--gpu NAME`, or `train gpu=NAME`");
   else if (!verdict_holds(a.verdict))
     diag(diags, OVER_BUDGET, span,
-         "the device does not hold a %s: %s, and it has %s",
-         request->predict ? "prediction" : "training step",
+         "%s does not fit the device: it needs %s, and %s are "
+         "available",
+         request->predict ? "inference" : "a training step",
          size_text(a.bytes, UNITS_IEC).text,
          size_text(a.device.room, UNITS_IEC).text);
 }
@@ -65,9 +66,9 @@ void budget_check(const struct model *model, const struct settings *settings,
   check(diags, spans[0], "parameters", false, budget->params,
         model->total.params);
   check(diags, spans[1], "MACs", false, budget->macs, model->total.macs);
-  check(diags, spans[2], "at prediction", true, budget->infer,
+  check(diags, spans[2], "of inference", true, budget->infer,
         answer_planned_bytes(&memory->inference));
-  check(diags, spans[3], "while training", true, budget->train,
+  check(diags, spans[3], "of a training step", true, budget->train,
         memory_device(memory).peak);
   check(diags, spans[4], "of arena", true, budget->arena,
         memory->inference.plan.height);

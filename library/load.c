@@ -272,13 +272,13 @@ static const char *budget_meant(struct slice name) {
   static const struct {
     const char *word, *say;
   } words[] = {
-      {"ram", "; the RAM of a prediction is `arena`"},
-      {"sram", "; the RAM of a prediction is `arena`"},
+      {"ram", "; the RAM of inference is `arena`"},
+      {"sram", "; the RAM of inference is `arena`"},
       {"flash", "; flash holds `weights`"},
       {"rom", "; flash holds `weights`"},
       {"flops", "; two FLOPs are one of `macs`"},
-      {"vram", "; a training step is `train`, a prediction `infer`"},
-      {"memory", "; a training step is `train`, a prediction `infer`"},
+      {"vram", "; a training step is `train`, inference `infer`"},
+      {"memory", "; a training step is `train`, inference `infer`"},
       {"latency", "; a step takes `seconds`, with a device"},
       {"time", "; a step takes `seconds`, with a device"},
   };

@@ -20,7 +20,7 @@ static bool agree_on_dtype(struct expander *e) {
   struct diagnostic *d =
       report(e, WRONG_DTYPE, e->in->typed,
              "`infer dtype=%s`, and an input is of i8", word);
-  diag_label(d, e->in->small, "a prediction has one type");
+  diag_label(d, e->in->small, "inference has one type");
   return diag_help(d, "leave out one of them");
 }
 
@@ -54,7 +54,7 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   if (ours)
     diag_suggest(d, stmt->more->dtype_span, slice_of(ours));
   diag_otherwise(
-      d, "`: i32` and `: i64` make indices, `: i8` a prediction of int8; else "
+      d, "`: i32` and `: i64` make indices, `: i8` makes inference int8; else "
          "the type of values is `infer dtype=`, `train dtype=` or `--dtype`");
   return false;
 }

@@ -270,9 +270,9 @@ static void find_prediction(struct expander *e) {
   if (model->predicted_outputs || !model->outputs.count)
     return;
   struct diagnostic *d = diag(e->diags, NO_TENSOR, model->outputs.at[0].span,
-                              "all outputs are in `fork train`: a prediction "
+                              "all outputs are in `fork train`: inference "
                               "has none");
-  diag_help(d, "name what a prediction gives with `output`, outside of it");
+  diag_help(d, "name an output of inference with `output`, outside of it");
 }
 
 static void finish(struct expander *e, const struct block *program) {

@@ -274,9 +274,9 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
   const struct node *node = &e->model->nodes.at[index];
   if (e->trains || !node->train_only)
     return true;
-  struct diagnostic *d =
-      report(e, NO_TENSOR, span,
-             "this reads a tensor of `fork train`, which a prediction has not");
+  struct diagnostic *d = report(
+      e, NO_TENSOR, span,
+      "this reads a tensor of `fork train`, which inference does not have");
   diag_label(d, node->span, "made here");
   return diag_help(d, "put what reads it into `fork train { ... }`, too");
 }

@@ -109,7 +109,7 @@ static void put_turns(struct devices *b, struct node_range part) {
   const struct node_turns *r = &b->parallel->repeated;
   int64_t first, turns = borders_turns(r, part, &first);
   if (r->count && turns)
-    text_printf(&b->line, ", turn%s %" PRId64, turns == 1 ? "" : "s",
+    text_printf(&b->line, ", iteration%s %" PRId64, turns == 1 ? "" : "s",
                 first + 1);
   if (r->count && turns > 1)
     text_printf(&b->line, "..%" PRId64, first + turns);
@@ -130,7 +130,8 @@ static void put_stage(struct devices *b, size_t index) {
       put_turns(b, stage->parts[i]);
   }
   if (b->parallel->repeated.count && !b->c->options->explain)
-    text_printf(&b->line, ", %" PRId64 " turn%s", turns, turns == 1 ? "" : "s");
+    text_printf(&b->line, ", %" PRId64 " iteration%s", turns,
+                turns == 1 ? "" : "s");
   text_printf(&b->line, ", peak %s", output_size(b->c, stage->peak).text);
   text_printf(&b->line, ", %" PRId64 " %s%s in flight", stage->in_flight,
               stage->part_count > 1 ? "pass" : "microbatch",
@@ -169,7 +170,7 @@ static void put_state(struct devices *b, const struct stage *most) {
                             b->train->base ? "its type" : element_of(b),
                             b->train->zero >= 3));
   if (there)
-    put_some(b, "optimizer's state", most->optimizer,
+    put_some(b, "optimizer state", most->optimizer,
              shared_text(b, most->trained, optimizer_word(b->train->optimizer),
                          shared));
   if (there)

@@ -71,7 +71,7 @@ static void end_line(struct section *b) {
 static void put_place(struct section *b, const struct moment *at) {
   struct text *pool = &b->grid.pool;
   switch (at->phase) {
-  case PHASE_STEP: text_put(pool, "in the optimizer's step"); return;
+  case PHASE_STEP: text_put(pool, "in the optimizer step"); return;
   case PHASE_FORWARD: text_put(pool, "in the forward pass of "); break;
   case PHASE_BACKWARD: text_put(pool, "in the backward pass of "); break;
   }
@@ -84,7 +84,7 @@ static void put_alive(struct section *b) {
   static const char *const kinds[] = {"gradient", "saved", "temporary"};
   if (!m->alive.count)
     return;
-  text_put(&b->line, "  live at the peak:");
+  text_put(&b->line, "  in memory at the peak:");
   for (size_t i = 0; i < m->alive.count && i < SHOWN; i++) {
     const struct step_alive *alive = &m->alive.at[i];
     text_put(&b->line, i ? ", " : " ");
@@ -104,9 +104,10 @@ static void put_checkpoints(struct section *b) {
   const struct memory *m = &b->c->memory;
   int64_t macs = b->c->model->total.macs;
   if (b->c->settings->train.checkpoint == CHECKPOINT_AUTO && !m->ranges.count)
-    text_put(&b->line, fit_verdict(&m->fit) == VERDICT_FITS
-                           ? "  checkpoints: none are needed"
-                           : "  checkpoints: none make it fit");
+    text_put(&b->line,
+             fit_verdict(&m->fit) == VERDICT_FITS
+                 ? "  checkpoints: not needed"
+                 : "  checkpoints: no number of segments makes it fit");
   end_line(b);
   bool cores = b->c->settings->train.checkpoint == CHECKPOINT_SELECTIVE;
   if (!m->ranges.count && !(cores && m->extra_macs))
@@ -119,7 +120,7 @@ static void put_checkpoints(struct section *b) {
     text_printf(&b->line, "%zu segment%s, ", m->ranges.count,
                 m->ranges.count == 1 ? "" : "s");
   text_count(&b->line, m->extra_macs);
-  text_put(&b->line, " MACs a sample recomputed (");
+  text_put(&b->line, " MACs per sample recomputed (");
   text_fixed(&b->line, macs ? 100.0 * (double)m->extra_macs / (double)macs : 0,
              1);
   text_put(&b->line, m->ranges.count ? " % of a forward pass):"
@@ -190,13 +191,13 @@ static void put_reserved(struct section *b) {
       memory_reserved(b->c->model, b->c->settings, &b->c->memory);
   if (!reserved.bytes)
     return;
-  text_printf(&b->line, "  the allocator gives %s for it%s and reserves %s",
+  text_printf(&b->line, "  PyTorch's allocator: %s allocated%s, %s reserved",
               output_size(b->c, reserved.given).text,
               b->c->memory.parallel.stages.count ? ", on each device," : "",
               output_size(b->c, reserved.bytes).text);
   int64_t context = fit_context(&b->c->settings->train, reserved.bytes);
   if (context)
-    text_printf(&b->line, "; with %s of context nvidia-smi shows %s",
+    text_printf(&b->line, "; with the CUDA context of %s nvidia-smi shows %s",
                 output_size(b->c, context).text,
                 output_size(b->c, reserved.bytes + context).text);
   end_line(b);
@@ -213,7 +214,7 @@ static void put_training(struct section *b) {
   end_line(b);
   put_row(b, "parameters", t->parameters);
   bool there = !t->paged || t->at.phase == PHASE_STEP;
-  put_some(b, "optimizer's state", there ? t->optimizer : 0);
+  put_some(b, "optimizer state", there ? t->optimizer : 0);
   if (t->master && there)
     put_values(b, "parameters in 32 bits", t->master,
                b->c->model->total.trainable);
@@ -232,7 +233,7 @@ static void put_training(struct section *b) {
   put_section(b);
   text_printf(
       &b->line,
-      "  forward %s, backward %s, optimizer's step %s; kept for backward: %s B",
+      "  forward %s, backward %s, optimizer step %s; saved for backward: %s B",
       output_size(b->c, t->forward).text, output_size(b->c, t->backward).text,
       output_size(b->c, t->step).text, count_text(t->saved).text);
   if (train->saved_dtype)
@@ -271,7 +272,7 @@ static void put_bound(struct section *b) {
 
 static void put_peak_buffers(struct section *b) {
   const struct inference *f = &b->c->memory.inference;
-  text_put(&b->line, "  live at the peak:");
+  text_put(&b->line, "  in memory at the peak:");
   for (size_t i = 0; i < f->at_peak.count && i < SHOWN; i++) {
     const struct arena_buffer *buffer = &f->arena.at[f->at_peak.at[i]];
     text_put(&b->line, i ? ", " : " ");
@@ -324,9 +325,10 @@ static void put_lines(struct section *b) {
     return;
   }
   if (!f->lines.count && infer->patches == PATCHES_AUTO) {
-    text_put(&b->line, infer->batch == 1
-                           ? "  row by row: no layers; it would take no less"
-                           : "  row by row: no layers; only with a batch of 1");
+    text_put(&b->line,
+             infer->batch == 1
+                 ? "  row by row: no layers; the arena would not get smaller"
+                 : "  row by row: no layers; only with a batch of 1");
     end_line(b);
   }
   if (!f->lines.count)
@@ -336,8 +338,8 @@ static void put_lines(struct section *b) {
   text_put(&b->line, " to ");
   model_put_name(&b->line, b->c->model, f->lines.last);
   text_printf(&b->line,
-              ", %zu operations that keep %s B of rows between them; nothing "
-              "is computed twice",
+              ", %zu operations keep %s B of rows between them; nothing is "
+              "computed twice",
               f->lines.count, count_text(f->lines.bytes).text);
   end_line(b);
 }
@@ -351,7 +353,7 @@ static void put_order(struct section *b) {
                 count_text(f->live).text);
     end_line(b);
   }
-  text_printf(&b->line, "  run by %s: activations %s B",
+  text_printf(&b->line, "  in %s: activations %s B",
               b->c->memory.training.profile->name,
               count_text(f->framework).text);
   end_line(b);
@@ -363,11 +365,11 @@ static void put_unkept(struct section *b) {
   int64_t node = unkept_attention(model);
   if (node != NO_NODE && !model->nodes.at[node].kind->cache)
     text_put(&b->grid.pool,
-             "; attention that is written out is not among them");
+             "; attention that is written out as products has none");
   else if (node != NO_NODE)
-    text_put(&b->grid.pool, "; attention without `causal` keeps none");
+    text_put(&b->grid.pool, "; attention without `causal` has none");
   else if (b->c->memory.inference.cache == 0)
-    text_put(&b->grid.pool, "; no layer looks back");
+    text_put(&b->grid.pool, "; this net has no causal attention");
 }
 
 /* True if a layer has matrices that the runtime only reads in float32. */
@@ -393,7 +395,7 @@ static void put_wide_matrices(struct section *b) {
     }
   if (!layers)
     return;
-  text_put(&b->line, "; other matrices stay float32 (");
+  text_put(&b->line, "; other matrices stay in float32 (");
   model_put_name(&b->line, model, (int64_t)first);
   if (layers > 1)
     text_printf(&b->line, " and %zu more", layers - 1);
@@ -420,7 +422,7 @@ static void put_inference(struct section *b) {
   const struct infer_settings *infer = &b->c->settings->infer;
   int64_t total = f->weights;
   text_putc(b->out, '\n');
-  text_printf(&b->line, "Prediction, exact (batch %s)",
+  text_printf(&b->line, "Inference, planned (batch %s)",
               count_text(infer->batch).text);
   end_line(b);
   put_row(b, "weights", f->weights);
@@ -428,8 +430,8 @@ static void put_inference(struct section *b) {
   put_bound(b);
   end_row(b);
   if (infer->decode) {
-    put_amount(b, "keys and values", f->cache);
-    text_printf(&b->grid.pool, "of %lld positions", (long long)infer->decode);
+    put_amount(b, "KV cache", f->cache);
+    text_printf(&b->grid.pool, "of %lld tokens", (long long)infer->decode);
     put_unkept(b);
     end_row(b);
   }

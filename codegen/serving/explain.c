@@ -29,8 +29,8 @@ static void put_product(struct serving_report *r, const struct serving *s,
                                    : layer->always;
   int kept = layer->state ? infer->dtype : cache_type(infer);
   text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 "*%" PRId64,
-              explain_mark(r), layer->state ? "state" : "keys and values",
-              count, values, positions);
+              explain_mark(r), layer->state ? "state" : "KV cache", count,
+              values, positions);
   text_put(r->out, " = ");
   text_count(r->out, count * values * positions); /* less than the bytes */
   if (!layer->state && (cache_blocks(kept) || cache_type_v(infer) != kept)) {
@@ -54,7 +54,7 @@ static void put_product(struct serving_report *r, const struct serving *s,
 static void put_weights(struct serving_report *r, const struct serving *s,
                         enum served_place place) {
   static const char *const names[] = {[ROLE_OTHER] = "others",
-                                      [ROLE_TABLE] = "table of words",
+                                      [ROLE_TABLE] = "token table",
                                       [ROLE_HEAD] = "output",
                                       [ROLE_ROUTER] = "routers",
                                       [ROLE_LATENT] = "latent",

@@ -58,7 +58,7 @@ static void put_context(struct text *out, const struct served *found) {
 void serving_put_types(struct text *out, const struct infer_settings *infer) {
   const char *keys = cache_word(cache_type(infer));
   if (cache_type(infer) == cache_type_v(infer))
-    text_printf(out, "keys and values in %s", keys);
+    text_printf(out, "KV cache in %s", keys);
   else
     text_printf(out, "keys in %s and values in %s", keys,
                 cache_word(cache_type_v(infer)));
@@ -69,7 +69,7 @@ static void put_title(struct serving_report *r) {
   text_put(&r->line, "Serving (");
   put_sequences(r, r->a.sequences);
   text_count(&r->line, r->a.context);
-  text_put(&r->line, " positions, ");
+  text_put(&r->line, " tokens, ");
   serving_put_types(&r->line, infer);
   if (serving_page(infer) > 1)
     text_printf(&r->line, " and blocks of %" PRId64, serving_page(infer));
@@ -90,7 +90,7 @@ static void put_traffic(struct serving_report *r, struct grid *grid,
                         const char *step,
                         const struct served_traffic *traffic) {
   put_row(r, grid, step, traffic->sent);
-  text_put(&grid->pool, "and received; of it scores ");
+  text_put(&grid->pool, "and received, including logits ");
   text_size(&grid->pool, traffic->all_gather, output_units(r->c), 2);
   grid_cell(grid);
 }
@@ -101,26 +101,26 @@ static void put_steps(struct serving_report *r, struct grid *grid,
   if (part->compute) {
     put_row(r, grid, "compute buffer", part->compute);
     text_printf(&grid->pool,
-                "as llama.cpp prints it: %" PRId64 " positions, flash "
+                "as llama.cpp prints it: %" PRId64 " tokens, flash "
                 "attention %s",
                 infer->ubatch, serving_is_fused(infer) ? "on" : "off");
     grid_cell(grid);
     return;
   }
-  put_row(r, grid, "step of a prompt", part->prefill);
+  put_row(r, grid, "prefill", part->prefill);
   if (infer->prefill)
-    text_printf(&grid->pool, "at most %" PRId64 " positions at once",
+    text_printf(&grid->pool, "at most %" PRId64 " tokens in a step",
                 infer->prefill);
   else
-    text_put(&grid->pool, "all of it at once");
-  text_put(&grid->pool, part->source ? ", and a source" : "");
+    text_put(&grid->pool, "the whole prompt in one step");
+  text_put(&grid->pool, part->source ? ", and its source" : "");
   grid_cell(grid);
-  put_row(r, grid, "step of decoding", part->decode);
-  text_put(&grid->pool, "a position of each sequence");
+  put_row(r, grid, "decode", part->decode);
+  text_put(&grid->pool, "one token of each sequence");
   grid_cell(grid);
   if (part->sampler) {
-    put_row(r, grid, "drawing of words", part->sampler);
-    text_put(&grid->pool, "with the scores of each sequence");
+    put_row(r, grid, "sampling", part->sampler);
+    text_put(&grid->pool, "with the logits of each sequence");
     grid_cell(grid);
   }
 }
@@ -131,14 +131,14 @@ static void put_part(struct serving_report *r, struct grid *grid,
   put_row(r, grid, "weights", part->weights);
   grid_cell(grid);
   put_row(r, grid,
-          !part->state                    ? "keys and values"
+          !part->state                    ? "KV cache"
           : part->state == part->sequence ? "states"
-                                          : "keys, values, states",
+                                          : "KV cache, states",
           part->cache);
   text_printf(&grid->pool, "%s a sequence",
               output_size(r->c, part->sequence).text);
   if (part->source) {
-    text_printf(&grid->pool, ", of it %s of its source",
+    text_printf(&grid->pool, ", including %s of its source",
                 output_size(r->c, part->source).text);
   }
   grid_cell(grid);
@@ -162,8 +162,8 @@ static void put_place(struct serving_report *r, const struct served_part *part,
   struct grid grid = grid_new(r->c->arena, columns, 4);
   put_part(r, &grid, part);
   if (sent) {
-    put_traffic(r, &grid, "sent for a prompt", &r->a.prefill_traffic);
-    put_traffic(r, &grid, "sent in decoding", &r->a.decode_traffic);
+    put_traffic(r, &grid, "sent in prefill", &r->a.prefill_traffic);
+    put_traffic(r, &grid, "sent in decode", &r->a.decode_traffic);
   }
   grid_put(r->out, &grid, output_width(r->c));
 }
@@ -195,7 +195,7 @@ static void put_host_layers(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
   int64_t rest = a->blocks - 1 - a->on_card;
   int64_t experts = r->c->settings->infer.host_experts;
-  text_put(&r->line, "In the host's memory: the table of words");
+  text_put(&r->line, "In host memory: the token table");
   if (r->c->model->predicted_sources > 1)
     text_put(&r->line, ", the encoder");
   if (rest > 0) {
@@ -211,7 +211,7 @@ static void put_host_layers(struct serving_report *r) {
     put_range(r, 1, experts);
   }
   if (a->copied)
-    text_printf(&r->line, "; %s are in both",
+    text_printf(&r->line, "; %s are on both",
                 output_size(r->c, a->copied).text);
   end_line(r);
 }
@@ -237,7 +237,7 @@ static void put_number(struct grid *grid, int64_t value) {
 }
 
 static void put_heads(struct grid *grid) {
-  static const char *const heads[] = {"context", "a sequence", "most sequences",
+  static const char *const heads[] = {"context", "a sequence", "max. sequences",
                                       "sequences", "longest context"};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
     grid_text(grid, heads[i]);
@@ -282,9 +282,9 @@ static void put_concurrency(struct serving_report *r) {
   int64_t rest = r->a.concurrency % 100;
   if (r->a.positions < 0)
     return;
-  text_put(&r->line, "  room for keys and values of ");
+  text_put(&r->line, "  KV cache for ");
   text_count(&r->line, r->a.positions);
-  text_put(&r->line, " tokens; maximum concurrency for ");
+  text_put(&r->line, " tokens in total; maximum concurrency for ");
   text_count(&r->line, r->a.context);
   text_put(&r->line, " tokens: ");
   text_count(&r->line, r->a.concurrency / 100);
@@ -305,14 +305,14 @@ static void put_report(const struct compiled *c, struct text *out) {
   if (!r.a.device.bytes)
     return;
   if (r.a.device.taken >= r.a.device.bytes) {
-    text_put(out, "  no room on the device beside the framework\n");
+    text_put(out, "  the runtime itself leaves no memory on the device\n");
     return;
   }
   text_printf(&r.line, "  of %s on %s: longest context ",
               output_size(r.c, r.a.device.room).text,
               r.a.devices > 1 ? "each device" : "the device");
   put_context(&r.line, &(struct served){.context = r.a.longest});
-  text_printf(&r.line, ", most sequences %s", count_text(r.a.most).text);
+  text_printf(&r.line, ", at most %s sequences", count_text(r.a.most).text);
   end_line(&r);
   put_concurrency(&r);
   if (r.a.count)

@@ -64,7 +64,7 @@ static void put_training(struct bytes *title, struct netc *netc) {
   if (netc_answer(netc, false, &answer) == NETC_OK && answer.on_device)
     lsp_put(title, ", %s", answer.verdict);
   if (netc_inference(netc, &inference) == NETC_OK)
-    lsp_put(title, " · prediction %s",
+    lsp_put(title, " · inference %s",
             size_text(inference.weight_bytes + inference.arena_bytes, UNITS_IEC)
                 .text);
 }

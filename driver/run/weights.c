@@ -50,7 +50,7 @@ static int list(const struct weight_set *set) {
            4 * weight->count, offset, weight->buffer ? "  buffer" : "");
     offset += 4 * weight->count;
   }
-  printf("%zu tensors, %" PRId64 " bytes as float32; folded for a prediction "
+  printf("%zu tensors, %" PRId64 " bytes as float32; folded for inference "
          "%" PRId64 "\n",
          set->weights.count, offset, weight_set_block_bytes(set));
   return finish_stdout();

@@ -73,8 +73,8 @@ static bool has_positions(struct refusal *r, const struct model *model,
     return true;
   r->setting = "context";
   text_printf(r->why,
-              "a context of %" PRId64 " positions; the net has a table of "
-              "%" PRId64,
+              "a context of %" PRId64 " tokens is longer than the net's "
+              "position table, which has %" PRId64,
               context, limit);
   text_printf(r->help, "the nearest is `context=%" PRId64 "`", limit);
   return false;
@@ -90,15 +90,16 @@ static bool is_served(struct refusal *r, const struct model *model) {
   if (words >= 0)
     return true;
   if (words == NOTHING_GROWS && reads) {
-    text_put(r->why, "no layer of this net looks back at earlier positions, so "
-                     "that there is nothing to keep for a sequence");
-    text_put(r->help, written_attention(model) == NO_NODE
-                          ? "attention looks back with `causal`"
-                          : "attention that is written out keeps nothing; "
-                            "`attention` does, with `causal`");
+    text_put(r->why, "this net has no causal attention, so it has no KV cache");
+    text_put(r->help,
+             written_attention(model) == NO_NODE
+                 ? "write `attention 8 causal`"
+                 : "attention that is written out as products has no KV "
+                   "cache; `attention` has one with `causal`");
     return false;
   }
-  text_put(r->why, "serving is for nets that continue a sequence of words");
+  text_put(r->why, "only language models can be served: this net continues no "
+                   "sequence of tokens");
   text_put(r->help, "`input tokens 2048 : i32`, and other inputs by `cross=`; "
                     "for other nets there are `batch=` and `decode=`");
   return false;
@@ -136,13 +137,15 @@ static bool can_part(struct refusal *r, const struct model *model,
     experts = experts || model->nodes.at[i].copies > 1;
   if (!experts) {
     text_put(r->why, "no layer of this net has experts");
-    text_put(r->help, "`gpu_layers=auto` says how many layers fit the card");
+    text_put(r->help,
+             "`gpu_layers=auto` puts as many layers on the card as fit");
     return false;
   }
   if (infer->tensor_parallel > 1) {
-    text_put(r->why, "layers are parted between one card and its host, and "
-                     "`tensor_parallel=` shares them among cards");
-    text_put(r->help, "give one of the two");
+    text_put(r->why,
+             "`gpu_layers=` divides layers between a card and its host, "
+             "`tensor_parallel=` among cards");
+    text_put(r->help, "use one of the two");
     return false;
   }
   arena_open_in(&scratch, model->arena);
@@ -152,9 +155,10 @@ static bool can_part(struct refusal *r, const struct model *model,
   arena_close(&scratch);
   if (layers)
     return true;
-  text_put(r->why, "the layers that could be on the card are turns of a loop, "
-                   "and this net has none around what looks back");
-  text_put(r->help, "write them as `repeat 32 { ... }`");
+  text_put(r->why,
+           "layers are divided at the iterations of a loop, and this net "
+           "has no loop around its attention");
+  text_put(r->help, "write the layers as `repeat 32 { ... }`");
   return false;
 }
 
@@ -207,8 +211,7 @@ static bool keeps_values(struct refusal *r,
   if (serving_is_fused(infer) || !cache_blocks(cache_type_v(infer)))
     return true;
   r->setting = infer->attention ? "attention" : "flash";
-  text_printf(r->why,
-              "without flash attention llama.cpp does not keep values in %s",
+  text_printf(r->why, "llama.cpp needs flash attention for values in %s",
               cache_word(cache_type_v(infer)));
   text_put(r->help, "`attention=fused`, or `cache_v=f16`");
   return false;
@@ -226,9 +229,9 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
                                             : NULL;
   if (!r->setting)
     return keeps_values(r, infer);
-  text_printf(r->why, "`%s=` does not go with llama.cpp's step", r->setting);
+  text_printf(r->why, "`%s=` does not apply to llama.cpp", r->setting);
   text_put(r->help, infer->prefill
-                        ? "`ubatch=` says how many positions it takes at once"
+                        ? "`ubatch=` is the number of tokens in a step"
                         : "leave it out, or choose `runtime=pytorch`");
   return false;
 }
@@ -239,11 +242,11 @@ static bool share_is_whole(struct refusal *r, const struct settings *settings) {
   if (!settings->infer.utilization || (settings->train.reserve < 0 && !parted))
     return true;
   r->setting = "utilization";
-  text_printf(r->why, "`%s=` does not go with vLLM's `utilization=`",
+  text_printf(r->why, "`%s=` and vLLM's `utilization=` exclude each other",
               !parted                        ? "reserve"
               : settings->infer.host_experts ? "host_experts"
                                              : "gpu_layers");
-  text_put(r->help, "give one of the two");
+  text_put(r->help, "use one of the two");
   return false;
 }
 
@@ -299,8 +302,8 @@ bool serving_check(const struct model *model, const struct settings *settings,
     if (is_countable(model, settings))
       return true;
     slug = TOO_LARGE;
-    text_put(&why, "what serving takes passes 2^63 - 1 bytes");
-    text_put(&help, "a shorter `context=`, or fewer `sequences=`");
+    text_put(&why, "serving needs more than 2^63 - 1 bytes");
+    text_put(&help, "use a shorter `context=` or fewer `sequences=`");
   }
   struct span place = given_infer(model, settings, r.setting);
   given_help(diag(diags, slug, place, "%.*s", SLICE_ARG(why)), place, "%.*s",

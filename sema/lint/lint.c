@@ -262,18 +262,17 @@ static void check_kept(struct lint *l) {
   if (l->model->nodes.at[node].kind->cache) {
     struct diagnostic *d =
         lint_warn(l, NOTHING_KEPT, node,
-                  "attention without `causal` looks at later positions, too, "
-                  "and keeps no keys and values: none are counted");
-    diag_help(d, "`causal` where the net continues a sequence; an encoder runs "
-                 "without `decode=`");
+                  "attention without `causal` has no KV cache, because it "
+                  "reads later tokens; none is counted");
+    diag_help(d, "add `causal` if the net continues a sequence; leave out "
+                 "`decode=` for an encoder");
     return;
   }
   struct diagnostic *d =
       lint_warn(l, NOTHING_KEPT, node,
-                "attention that is written out keeps no keys and values: they "
-                "are missing from what is counted");
-  diag_help(d, "`attention` keeps them, `causal` where no position sees later "
-               "ones; its words: `netc layers attention`");
+                "attention that is written out as products has no KV cache; "
+                "none is counted");
+  diag_help(d, "`attention 8 causal` has one; see `netc layers attention`");
 }
 
 /* A new check is a function and a line here. */
