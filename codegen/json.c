@@ -117,6 +117,7 @@ void emit_json(const struct compiled *c, struct text *out) {
   put_totals(&w);
   put_rule(&w);
   writer_put_answer(&w);
+  writer_put_beside(&w);
   writer_put_files(&w);
   writer_put_training(&w);
   writer_put_inference(&w);

@@ -81,6 +81,27 @@ static void put_runtime(struct json_writer *w) {
                      slice_of(runtime_word(w->c->settings->infer.runtime)));
 }
 
+/* The other nets of the process. */
+void writer_put_beside(struct json_writer *w) {
+  const struct beside *beside = &w->c->memory.beside;
+  struct json *json = &w->json;
+  if (!beside->count)
+    return;
+  json_member_open(json, "beside", '[');
+  for (size_t i = 0; i < beside->count; i++) {
+    const struct beside_net *net = &beside->at[i];
+    json_put_open(json, '{');
+    json_member_string(json, "net", slice_of(net->name));
+    json_member_bool(json, "frozen", net->frozen);
+    json_member_int(json, "batch", net->batch);
+    json_member_int(json, "parameters", net->params);
+    json_member_int(json, "standing_bytes", net->standing);
+    json_member_int(json, "peak_bytes", net->peak);
+    json_put_close(json, '}');
+  }
+  json_put_close(json, ']');
+}
+
 void writer_put_files(struct json_writer *w) {
   struct model_files files = files_find(w->c->model, w->c->settings,
                                         &w->c->memory, w->c->options->predict);

@@ -1,6 +1,7 @@
 /* Options of the commands that compile a net. */
 #define _POSIX_C_SOURCE 200809L
 #include "driver/net_options.h"
+#include "driver/beside.h"
 #include "driver/findings.h"
 
 #include <string.h>
@@ -166,6 +167,14 @@ static int add_compared(struct net_options *o, const char *settings) {
     return EXIT_DONE;
   return complain(EXIT_USAGE, "--compare \"%s\": %s", settings,
                   netc_message(o->netc));
+}
+
+static int add_beside(struct net_options *o, const char *net) {
+  if (o->beside_count == MOST_BESIDE)
+    return complain(EXIT_USAGE, "--beside is given at most %d times",
+                    MOST_BESIDE);
+  o->beside[o->beside_count++] = net;
+  return EXIT_DONE;
 }
 
 /* --budget params=25M,arena=512KiB */
@@ -399,6 +408,7 @@ static int call_option(struct net_options *o, enum option_id option,
                : EXIT_USAGE;
   case OPTION_BUDGET: return add_budget(o, value);
   case OPTION_COMPARE: return add_compared(o, value);
+  case OPTION_BESIDE: return add_beside(o, value);
   case OPTION_DEVICES: return read_devices(o->netc, value);
   case OPTION_SETTING: return take_setting(o, name, value);
   case OPTION_DIM:
@@ -542,6 +552,10 @@ bool net_options_read_more(struct net_options *options, enum command command,
   progress_open(&options->progress, netc);
   if (options->style == NETC_STYLE_TEXT)
     options->style = style_of(options->colour);
+  if (files->count > 0 && files->status == EXIT_DONE)
+    files->status = beside_load(options);
+  if (files->status != EXIT_DONE)
+    return false;
   if (files->count == 0)
     files->status =
         complain(EXIT_USAGE, "no file to compile; see `netc%s%s --help`",

@@ -6,7 +6,7 @@
 #include "driver/options.h"
 #include "driver/progress.h"
 
-enum { MOST_OUTPUTS = 64, MOST_GIVEN = 1000 };
+enum { MOST_OUTPUTS = 64, MOST_GIVEN = 1000, MOST_BESIDE = 8 };
 
 /* A requested output: a kind and its destination. */
 struct wanted {
@@ -48,6 +48,8 @@ struct net_options {
   size_t given_count;
   struct wanted wanted[MOST_OUTPUTS];
   size_t wanted_count;
+  const char *beside[MOST_BESIDE]; /* --beside */
+  size_t beside_count;
   struct netc_options look;
   bool predict_given; /* --predict; look.predict may follow from settings */
   struct listed listed[MOST_LISTED]; /* makes a table */

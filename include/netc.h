@@ -639,6 +639,18 @@ struct netc_answer {
 };
 
 /*
+ * Adds a loaded net that shares the process of the nets that are loaded from
+ * now on: it trains, too, or is `frozen` and only runs forward. The answer is
+ * then the peak of all, one after the other. `other` may be closed afterwards.
+ */
+NETC_API enum netc_status netc_beside(struct netc *netc, struct netc *other,
+                                      bool frozen);
+
+/* Sets in `to` what netc_set() has set in `from`, without its device. */
+NETC_API enum netc_status netc_copy_settings(struct netc *to,
+                                             const struct netc *from);
+
+/*
  * True if the settings ask about inference, also without `predict`: those of
  * netc_set() are about inference, or the net has another runtime than PyTorch
  * (`infer runtime=`), and none of netc_set() is about a training step alone.

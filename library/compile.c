@@ -244,8 +244,15 @@ static enum netc_status find_memory(struct netc *netc) {
     return outcome(load);
   node_turns_find(&load->model);
   load->compiled.memory.fit.alone = netc->mode == NETC_FOR_FIT;
+  load->compiled.memory.beside =
+      (struct beside){netc->beside.at, netc->beside.count};
   if (memory_find(&load->model, settings, &load->diags, &load->compiled.memory))
     load->compiled.model = &load->model;
+  if (netc->beside.count && load->compiled.model &&
+      load->compiled.memory.parallel.stages.count) {
+    context_say(netc, "--beside is for nets on one device");
+    return NETC_USAGE;
+  }
   return outcome(load);
 }
 

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/guard.h"
 #include "codegen/backend.h"
+#include "memory/answer/beside.h"
 #include "sema/model/gpu.h"
 
 /* A source that was loaded or used; read once. */
@@ -102,6 +103,7 @@ struct netc {
   VEC(struct slice) folders;
   VEC(struct slice) confines;      /* folders for `use`; none: no limit */
   VEC(struct slice) compared;      /* settings, as after `train` */
+  VEC(struct beside_net) beside;   /* other nets of the process */
   struct gpus gpus;                /* added by the user */
   unsigned char level[SLUG_COUNT]; /* by diagnostic: enum severity */
   bool asked[SLUG_COUNT];          /* enabled by name */

@@ -75,6 +75,14 @@ static int by_bytes(const void *a, const void *b) {
   return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
+/* What the other nets of the process add. */
+static void add_beside(const struct screen *s, struct parts *parts) {
+  if (!s->c->memory.beside.count)
+    return;
+  add_part(parts, "other nets", s->a->bytes - parts->total);
+  parts->total = s->a->bytes;
+}
+
 /* Largest first; parts below half a percent are one, with what rounding and
  * small tensors take. */
 static void put_parts(struct screen *s, struct parts *parts) {
@@ -153,6 +161,7 @@ static void put_needs(struct screen *s) {
   struct parts parts = s->predict ? inference_parts(s) : training_parts(s);
   struct screen_row *row = add_row(s, "needs");
   parts.unit = a->bytes;
+  add_beside(s, &parts);
   if (a->device.bytes) {
     int64_t unit = max_i64(a->device.room, a->bytes);
     if (min_i64(a->device.room, a->bytes) < unit / 100) {
@@ -173,6 +182,24 @@ static void put_needs(struct screen *s) {
   row->lead = take(s);
   put_parts(s, &parts);
   row->text = take(s);
+}
+
+static void put_beside(struct screen *s) {
+  enum { SHOWN = 4 };
+  const struct beside *beside = &s->c->memory.beside;
+  for (size_t i = 0; i < beside->count && i < SHOWN; i++) {
+    const struct beside_net *net = &beside->at[i];
+    text_printf(&s->line, "%s, ", net->name);
+    text_short_count(&s->line, net->params, 'B');
+    text_printf(&s->line, " parameters, %s, batch %s: ",
+                net->frozen ? "frozen" : "trained",
+                count_text(net->batch).text);
+    put_size(s, net->peak);
+    text_put(&s->line, " alone");
+    if (i + 1 == SHOWN && beside->count > SHOWN)
+      text_printf(&s->line, "; %zu more nets", beside->count - SHOWN);
+    end_row(s, i ? "" : "beside");
+  }
 }
 
 /* The device, less what is not available, if the net does not fit easily. */
@@ -278,6 +305,8 @@ static void put_largest(struct screen *s) {
 
 static void put_training_limits(struct screen *s) {
   const struct answer *a = s->a;
+  if (s->c->memory.beside.count)
+    return;
   if (!a->device.bytes) {
     put_largest(s);
     return;
@@ -376,12 +405,14 @@ static void put_inference_limits(struct screen *s) {
 static void put_inference(struct screen *s) {
   const struct compiled *c = s->c;
   struct settings settings = *c->settings;
+  struct memory memory = c->memory;
   struct answer a;
   settings.train.gpu = 0;
   settings.train.memory = 0;
+  memory.beside.count = 0;
   struct answer_request request = {.model = c->model,
                                    .settings = &settings,
-                                   .memory = &c->memory,
+                                   .memory = &memory,
                                    .predict = true,
                                    .arena = c->arena};
   if (!answer_find(&request, &a) || a.bytes == INT64_MAX)
@@ -549,6 +580,7 @@ struct screen_page *screen_page(const struct compiled *c) {
   put_needs(&s);
   if (s.a->device.bytes)
     put_available(&s);
+  put_beside(&s);
   put_host(&s);
   if (s.predict) {
     put_inference_limits(&s);

@@ -13,9 +13,15 @@ static void find_training(const struct memory *memory, struct answer *a) {
   a->devices = p->stages.count ? p->devices : 1;
   a->uneven = p->stages.count > 1;
   a->host = p->host;
+  if (memory->beside.count)
+    a->bytes = a->alone = beside_total(
+        &memory->beside, memory->training.standing, memory->training.peak);
   if (!a->device.bytes)
     return;
-  a->verdict = fit_verdict(fit);
+  a->verdict = fit_judge(a->bytes, a->device.room, a->device.reserve, fit->host,
+                         fit->host_room);
+  if (memory->beside.count)
+    return; /* their batches do not follow */
   a->host = fit->host;
   a->host_room = fit->host_room;
   a->largest_batch = fit->largest_batch;
@@ -116,12 +122,17 @@ static bool find_prediction(const struct answer_request *r, struct answer *a) {
                       size_sum(f->framework, f->cache));
   if (is_planned(r->settings))
     a->bytes = a->planned;
+  if (r->memory->beside.count)
+    a->bytes = beside_total(&r->memory->beside,
+                            size_sum(f->parameters, f->buffers), a->bytes);
   a->alone = a->bytes;
   if (a->bytes == INT64_MAX || a->planned == INT64_MAX)
     return false;
   if (!a->device.bytes)
     return true;
   a->verdict = fit_judge(a->bytes, a->device.room, a->device.reserve, 0, 0);
+  if (r->memory->beside.count)
+    return true; /* their batches do not follow */
   trial.changed = &trial.settings.infer.batch;
   a->largest_batch = search(&trial);
   trial.settings = *r->settings;

@@ -1,0 +1,90 @@
+/* --beside NET[:frozen][:batch=N]: other nets in the same process. */
+#define _POSIX_C_SOURCE 200809L
+#include "driver/beside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct beside_spec {
+  char *net;         /* a file, or zoo:NAME */
+  const char *batch; /* NULL: that of the settings */
+  bool frozen;
+};
+
+/* Cuts the words off the end; the rest is the net. */
+static int read_spec(const char *argument, struct beside_spec *spec) {
+  *spec = (struct beside_spec){.net = strdup(argument)};
+  if (!spec->net)
+    return complain(EXIT_IO, "out of memory");
+  for (char *colon; (colon = strrchr(spec->net, ':')) && colon > spec->net;) {
+    if (strcmp(colon, ":frozen") == 0)
+      spec->frozen = true;
+    else if (strncmp(colon, ":batch=", 7) == 0)
+      spec->batch = argument + (colon - spec->net) + 7;
+    else
+      break;
+    *colon = '\0';
+  }
+  return EXIT_DONE;
+}
+
+static int set_batch(struct netc *netc, const struct beside_spec *spec) {
+  char batch[32];
+  if (!spec->batch)
+    return EXIT_DONE;
+  snprintf(batch, sizeof batch, "%.*s", (int)strcspn(spec->batch, ":"),
+           spec->batch);
+  if (netc_set(netc, "batch", batch) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--beside %s:batch=%s: %s", spec->net, batch,
+                  netc_message(netc));
+}
+
+/* A file of another framework is read like the net itself. */
+static int load(struct net_options *o, struct netc *netc, const char *net) {
+  struct opened_file opening = {.open = false};
+  int status = opening_open(&opening, net);
+  if (status == EXIT_DONE && opening.kind != KIND_COUNT)
+    status = opening_import(&opening, o->given, o->given_count);
+  if (status == EXIT_DONE) {
+    enum netc_status loaded = netc_load_text(
+        netc, input_name(opening.path), opening.text.at, opening.text.length);
+    if (loaded != NETC_OK) {
+      show_diagnostics(netc, o->style);
+      status = exit_status_of(netc, loaded);
+    }
+  }
+  opening_close(&opening);
+  return status;
+}
+
+static int add(struct net_options *o, const char *argument) {
+  struct beside_spec spec = {.net = NULL};
+  struct netc *netc = netc_open(NULL, NULL);
+  int status =
+      netc ? read_spec(argument, &spec) : complain(EXIT_IO, "out of memory");
+  if (status != EXIT_DONE) {
+    netc_close(netc);
+    return status;
+  }
+  if (netc_copy_settings(netc, o->netc) != NETC_OK)
+    status =
+        complain(EXIT_USAGE, "--beside %s: %s", spec.net, netc_message(netc));
+  if (status == EXIT_DONE)
+    status = set_batch(netc, &spec);
+  if (status == EXIT_DONE)
+    status = load(o, netc, spec.net);
+  if (status == EXIT_DONE && netc_beside(o->netc, netc, spec.frozen) != NETC_OK)
+    status = complain(EXIT_USAGE, "--beside %s: %s", spec.net,
+                      netc_message(o->netc));
+  free(spec.net);
+  netc_close(netc);
+  return status;
+}
+
+int beside_load(struct net_options *o) {
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < o->beside_count && status == EXIT_DONE; i++)
+    status = add(o, o->beside[i]);
+  return status;
+}
