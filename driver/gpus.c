@@ -24,26 +24,29 @@ static const char head[] =
     "decided by it. `~`:\nestimated, the worst share of its kind; reports "
     "say so. An RTX 3080 has 10 GB, unless\nit is said to have 12.\n"
     "\n"
-    "| name | kind | card | process | GB/s | printed in |\n"
-    "|---|---|--:|--:|--:|---|\n";
+    "*CUDA* is the compute capability (developer.nvidia.com/cuda-gpus). bf16 "
+    "needs 8.0, fp8\n8.9: reports say what programs do on a card that has "
+    "less.\n"
+    "\n"
+    "| name | kind | CUDA | card | process | GB/s | printed in |\n"
+    "|---|---|--:|--:|--:|--:|---|\n";
 
 static const char tail[] =
     "\n"
     "Other devices: `--devices FILE.csv` adds those of a table. Its first line "
     "names columns,\nin any order: `name` and `card_mib`, and whatever is "
-    "known "
-    "of `process_mib` (usable MiB of\na process), `names` (others, parted "
-    "by `|`), `kind`, `source`, `bandwidth` (of its\nmemory, GB/s), `near`, "
-    "`far`, `host` (what it sends one way to devices of its host, of\nothers, "
-    "and to the host's memory, MB/s) and `f64 f32 tf32 f16 bf16 fp8 i8 i4` "
-    "(10^9\noperations a second). An empty cell is not known: `netc place` and "
-    "the roofline say what\nthey lack. Without `process_mib` the worst share "
-    "of "
-    "its kind is taken, and of no kind\nall of the card.\n"
+    "known of `process_mib` (usable MiB of a\nprocess), `names` (others, "
+    "parted by `|`), `kind`, `capability` (ten times CUDA's:\n89), `source`, "
+    "`bandwidth` (of its memory, GB/s), `near`, `far`, `host` (what it sends "
+    "one way\nto devices of its host, of others, and to the host's memory, "
+    "MB/s) and `f64 f32 tf32 f16\nbf16 fp8 i8 i4` (10^9 operations a second). "
+    "An empty cell is not known: `netc place` and the\nroofline say what they "
+    "lack. Without `process_mib` the worst share of its kind is taken, and\nof "
+    "no kind all of the card.\n"
     "\n"
     "```csv\n"
     "name,card_mib,process_mib,bandwidth\n"
-    "a800,81920,81038,2039\n"
+    "my-card-80,81920,81038,2039\n"
     "```\n";
 
 static void put_figure(int64_t figure) {
@@ -55,8 +58,12 @@ static void put_figure(int64_t figure) {
 
 static void put_markdown(const struct netc_gpu *gpu, const char *card,
                          const char *process) {
-  printf("| `%s` | %s | %s | %s%s | ", gpu->name, gpu->kind, card,
-         gpu->estimated ? "~ " : "", process);
+  printf("| `%s` | %s | ", gpu->name, gpu->kind);
+  if (gpu->capability)
+    printf("%d.%d", (int)(gpu->capability / 10), (int)(gpu->capability % 10));
+  else
+    putchar('-');
+  printf(" | %s | %s%s | ", card, gpu->estimated ? "~ " : "", process);
   put_figure(gpu->bandwidth);
   if (strncmp(gpu->source, "http", 4) == 0)
     printf(" | <%s> |\n", gpu->source);

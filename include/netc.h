@@ -153,6 +153,7 @@ struct netc_gpu {
   bool estimated;        /* these, from others of its kind */
   const char *source;    /* else where they were printed; "" */
   int64_t bandwidth;     /* of its memory, 10^9 bytes a second; 0: not known */
+  int64_t capability;    /* ten times CUDA's compute capability; 0: none */
 };
 NETC_API enum netc_status netc_gpu(const struct netc *netc, size_t index,
                                    struct netc_gpu *gpu);

@@ -233,7 +233,8 @@ enum netc_status netc_gpu(const struct netc *netc, size_t index,
                            .process_bytes = gpu_bytes(g),
                            .estimated = gpu_is_estimated(g),
                            .source = g->source,
-                           .bandwidth = g->bandwidth};
+                           .bandwidth = g->bandwidth,
+                           .capability = g->capability};
   return FILL(gpu, &found);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/foreign/foreign.h"
+#include "sema/model/weights.h"
 
 /* The web page must be small and has no sources. */
 #ifdef NETC_NO_SOURCES
@@ -12,11 +13,10 @@
 #endif
 
 static const struct gpu known[] = {
-#define GPU(word, names, kind, mebibytes, usable, source, bandwidth, near, \
-            far, host, ...)                                                \
-  {word,         names,          kind,      mebibytes,                     \
-   usable,       SOURCE(source), bandwidth, {near, far, host},             \
-   {__VA_ARGS__}},
+#define GPU(word, names, kind, capability, mebibytes, usable, source, \
+            bandwidth, near, far, host, ...)                          \
+  {word,   names,          kind,      capability,        mebibytes,   \
+   usable, SOURCE(source), bandwidth, {near, far, host}, {__VA_ARGS__}},
 #include "sema/model/gpus.def"
 #undef GPU
 #undef SOURCE
@@ -170,6 +170,45 @@ int64_t gpu_rate(const struct gpu *gpu, int element) {
   return element ? gpu->rates[element - 1] : 0;
 }
 
+int64_t gpu_needed_capability(int element) {
+  return element == ELEMENT_BF16 ? 80 : element == ELEMENT_FP8 ? 89 : 0;
+}
+
+/* The narrowest float type that products of these settings read. */
+static int product_type(const struct settings *settings, bool predict) {
+  const struct infer_settings *infer = &settings->infer;
+  const char *weights =
+      infer->weight_dtype ? weights_word(infer->weight_dtype) : "";
+  if (!predict)
+    return settings->train.dtype;
+  if (settings_are_llama_cpp(infer)) /* computes in 16 or 8 bits it has */
+    return ELEMENT_F16;
+  return strncmp(weights, "fp8", 3) == 0 ? ELEMENT_FP8 : infer->dtype;
+}
+
+int gpu_lacks(const struct settings *settings, bool predict) {
+  const struct gpu *gpu = gpu_of(&settings->train);
+  int element = product_type(settings, predict);
+  return gpu && gpu->capability &&
+                 gpu->capability < gpu_needed_capability(element)
+             ? element
+             : 0;
+}
+
+/*
+ * bf16: vLLM issues 1157 and 946; torch.cuda.is_bf16_supported's
+ * including_emulation. fp8: vLLM's docs/features/quantization, FP8 W8A8: Marlin
+ * from 7.5 on; torch._scaled_mm from 8.9 on.
+ */
+const char *gpu_instead(const struct gpu *gpu, int element) {
+  if (element == ELEMENT_BF16)
+    return "PyTorch converts to 32 bits and back, vLLM refuses it; use f16";
+  return gpu->capability < 75
+             ? "PyTorch and vLLM refuse it; use f16"
+             : "vLLM computes in 16 bits with fp8 weights (Marlin, W8A16), "
+               "PyTorch refuses products";
+}
+
 /* Users' tables */
 
 enum {
@@ -194,6 +233,7 @@ static const struct gpu_column columns[] = {
     {"name", offsetof(struct gpu, word), true},
     TEXT(names),
     TEXT(kind),
+    FIGURE("capability", capability),
     FIGURE("card_mib", mebibytes),
     FIGURE("process_mib", usable),
     TEXT(source),
@@ -337,10 +377,10 @@ static bool read_header(struct gpu_table *t) {
       return fail(t, &cell, "the column `%s` is there twice", column->name);
     t->of[t->count++] = column;
   } while (!cell.last);
-  if (has_column(t, &columns[0]) && has_column(t, &columns[3]))
+  if (has_column(t, &columns[0]) && has_column(t, &columns[4]))
     return true;
   return fail(t, &cell, "the first line needs the columns %s and %s",
-              columns[0].name, columns[3].name);
+              columns[0].name, columns[4].name);
 }
 
 static bool is_word(struct slice word) {

@@ -12,6 +12,7 @@ struct gpu {
   const char *word;               /* "a100-80" */
   const char *names;              /* other names, separated by `|` */
   const char *kind;               /* of its driver: "geforce" */
+  int64_t capability;             /* ten times CUDA's; 0: not NVIDIA's */
   int64_t mebibytes;              /* of the card */
   int64_t usable;                 /* usable MiB of a process */
   const char *source;             /* page with that figure */
@@ -62,6 +63,19 @@ int64_t gpu_workspace(const struct gpu *gpu);
 bool gpu_is_estimated(const struct gpu *gpu);
 
 int64_t gpu_rate(const struct gpu *gpu, int element);
+
+/*
+ * The type of the settings that the named card has no units for, of training or
+ * of inference; 0: none. bf16 needs compute capability 8.0, fp8 8.9 (CUDA C++
+ * Programming Guide, "Compute Capabilities"; vLLM's docs on FP8).
+ */
+int gpu_lacks(const struct settings *settings, bool predict);
+
+/* Ten times the capability that a type needs; 0: any. */
+int64_t gpu_needed_capability(int element);
+
+/* What programs do with such a type instead, and what to do. */
+const char *gpu_instead(const struct gpu *gpu, int element);
 
 /*
  * Reads a table of devices in CSV, whose first line names columns of gpus.def:
