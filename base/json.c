@@ -201,6 +201,14 @@ void json_member_int(struct json *json, const char *key, int64_t value) {
   text_int(json->out, value);
 }
 
+void json_member_known(struct json *json, const char *key, double value) {
+  json_put_key(json, key);
+  if (value > 0)
+    json_put_real(json, value);
+  else
+    json_put_null(json);
+}
+
 void json_member_some(struct json *json, const char *key, int64_t value) {
   if (value)
     json_member_int(json, key, value);

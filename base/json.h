@@ -36,6 +36,8 @@ void json_put_scalar(struct json *json, struct slice value);
 /* A key with its value or its opening bracket. */
 void json_member_open(struct json *json, const char *key, char bracket);
 void json_member_int(struct json *json, const char *key, int64_t value);
+/* null, unless it is above 0 */
+void json_member_known(struct json *json, const char *key, double value);
 /* Omitted if 0. */
 void json_member_some(struct json *json, const char *key, int64_t value);
 void json_member_bool(struct json *json, const char *key, bool value);

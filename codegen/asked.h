@@ -7,6 +7,12 @@
 /* NULL: a size passes 2^63 - 1. */
 const struct answer *asked_of(const struct compiled *c);
 
+/*
+ * What serving takes, if settings ask for it, or --predict of a device for a
+ * suitable net; else NULL.
+ */
+const struct serving_answer *asked_served(const struct compiled *c);
+
 /* Writes "bfloat16": the type of the answer, or both types if they differ. */
 void asked_put_types(struct text *out, const struct compiled *c);
 

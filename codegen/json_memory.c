@@ -3,6 +3,7 @@
 #include "codegen/asked.h"
 #include "codegen/json_writer.h"
 #include "memory/answer/files.h"
+#include "memory/inference_time.h"
 #include "sema/model/written.h"
 
 struct slice writer_text(struct json_writer *w) {
@@ -73,6 +74,22 @@ static void put_device(struct json *json, const struct answer *a) {
 static void put_known(struct json *json, const char *key, int64_t value) {
   if (value >= 0)
     json_member_int(json, key, value);
+}
+
+/* A type that the named card has no units for. */
+static void put_type(struct json_writer *w) {
+  const struct gpu *gpu = gpu_of(&w->c->settings->train);
+  int element = gpu_lacks(w->c->settings, w->c->options->predict);
+  struct json *json = &w->json;
+  if (!element)
+    return;
+  json_member_open(json, "lacking_type", '{');
+  json_member_string(json, "type", slice_of(element_word(element)));
+  json_member_known(json, "capability", (double)gpu->capability / 10);
+  json_member_known(json, "needed_capability",
+                    (double)gpu_needed_capability(element) / 10);
+  json_member_string(json, "instead", slice_of(gpu_instead(gpu, element)));
+  json_put_close(json, '}');
 }
 
 /* The answer to the question, the same number as in all other outputs. */
@@ -151,6 +168,7 @@ void writer_put_answer(struct json_writer *w) {
     put_known(json, "most_sequences", a->most_sequences);
     put_known(json, "positions", a->positions);
   }
+  put_type(w);
   json_put_close(json, '}');
 }
 
@@ -297,14 +315,6 @@ static void put_timeline(struct json_writer *w) {
   json_put_close(&w->json, ']');
 }
 
-static void put_real(struct json *json, const char *key, double value) {
-  json_put_key(json, key);
-  if (value > 0)
-    json_put_real(json, value);
-  else
-    json_put_null(json);
-}
-
 static void put_time(struct json_writer *w) {
   static const char *const names[TIME_PARTS] = {
       "product_seconds", "attention_seconds", "memory_seconds", "sent_seconds"};
@@ -314,13 +324,13 @@ static void put_time(struct json_writer *w) {
   if (!known && !time.missing)
     return;
   json_member_open(json, "time", '{');
-  put_real(json, "predicted_seconds", time.predicted);
-  put_real(json, "bound_seconds", time.bound.step);
-  put_real(json, "mfu", time.mfu);
+  json_member_known(json, "predicted_seconds", time.predicted);
+  json_member_known(json, "bound_seconds", time.bound.step);
+  json_member_known(json, "mfu", time.mfu);
   if (time.cost.hours > 0)
-    put_real(json, "hours", time.cost.hours);
+    json_member_known(json, "hours", time.cost.hours);
   if (time.cost.money > 0)
-    put_real(json, "money", time.cost.money);
+    json_member_known(json, "money", time.cost.money);
   if (time.missing)
     json_member_string(json, "missing", slice_of(time.missing));
   if (known) {
@@ -511,6 +521,21 @@ static void put_prediction_fit(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
+/* A batch on the named device: only a bound is known. */
+static void put_prediction_time(struct json_writer *w) {
+  struct inference_time time;
+  struct json *json = &w->json;
+  if (!inference_time_find(w->c->model, w->c->settings, &time))
+    return;
+  json_member_open(json, "time", '{');
+  json_member_known(json, "predicted_seconds", 0);
+  json_member_known(json, "bound_seconds", time.bound);
+  json_member_string(json, "basis", slice_of("bound"));
+  if (time.missing)
+    json_member_string(json, "missing", slice_of(time.missing));
+  json_put_close(json, '}');
+}
+
 /* A layer of attention whose KV cache is not counted. */
 static void put_lacks(struct json_writer *w) {
   int64_t node = unkept_attention(w->c->model);
@@ -544,6 +569,7 @@ void writer_put_inference(struct json_writer *w) {
   if (infer->decode || infer->context || infer->sequences)
     put_lacks(w);
   put_prediction_fit(w);
+  put_prediction_time(w);
   put_patches(w);
   put_arena(w);
   json_put_close(json, '}');

@@ -99,6 +99,10 @@ accuracy: $(build)/netc
 calibrate: $(build)/netc
 	tools/calibrate.py $(build)/netc
 
+# Published tokens a second, beside the predicted: memory/serving/speeds.def.
+speed: $(build)/netc
+	tools/speed.py $(build)/netc
+
 -include $(wasm_objects:.o=.d)
 
-.PHONY: web site check-site docs pictures gallery zoo accuracy calibrate
+.PHONY: web site check-site docs pictures gallery zoo accuracy calibrate speed

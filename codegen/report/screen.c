@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "codegen/asked.h"
 #include "codegen/grid.h"
+#include "codegen/report/time_line.h"
 #include "codegen/rows.h"
 #include "memory/answer/files.h"
 #include "sema/model/optimizer.h"
@@ -584,12 +585,14 @@ struct screen_page *screen_page(const struct compiled *c) {
   put_host(&s);
   if (s.predict) {
     put_inference_limits(&s);
+    page->count += (size_t)time_lines(c, &page->rows[page->count]);
     put_macs(&s);
   } else {
     put_training_limits(&s);
     put_time(&s);
     put_inference(&s);
   }
+  page->count += (size_t)type_line(c, &page->rows[page->count]);
   put_files(&s);
   return page;
 }

@@ -49,6 +49,38 @@ static void put_places(struct json *json, const struct serving_answer *a) {
   json_put_close(json, '}');
 }
 
+static void put_time(struct json *json, const struct serving_time *time) {
+  static const char *const names[SPEED_PARTS] = {
+      "weight_seconds", "cache_seconds", "product_seconds", "score_seconds"};
+  bool predicted = time->predicted > 0, prompt = time->prompt > 0;
+  json_member_open(json, "time", '{');
+  json_member_known(json, "predicted_seconds", time->predicted);
+  json_member_known(json, "bound_seconds", time->bound);
+  json_member_known(json, "prefill_seconds",
+                    prompt ? time->prompt : time->prompt_bound);
+  json_member_known(json, "tokens_per_second", time->tokens);
+  json_member_string(json, "basis",
+                     slice_of(predicted ? "calibrated" : "bound"));
+  json_member_string(json, "prefill_basis",
+                     slice_of(prompt ? "calibrated" : "bound"));
+  if (predicted) {
+    json_member_int(json, "runs", time->runs);
+    json_member_int(json, "cards", time->cards);
+    json_member_known(json, "median_error", time->error);
+  }
+  if (prompt)
+    json_member_known(json, "prefill_median_error", time->prompt_error);
+  if (time->lacks || time->missing)
+    json_member_string(json, "missing",
+                       slice_of(time->lacks ? time->lacks : time->missing));
+  json_member_open(json, "parts", '{');
+  for (int i = 0; i < SPEED_PARTS; i++)
+    json_member_known(json, names[i], time->parts[i]);
+  json_member_int(json, "layer_count", time->layers);
+  json_put_close(json, '}');
+  json_put_close(json, '}');
+}
+
 void serving_put_json(struct json_writer *w) {
   struct serving_report r = {.c = w->c};
   const struct serving_answer *a = &r.a;
@@ -66,6 +98,8 @@ void serving_put_json(struct json_writer *w) {
     put_json_traffic(json, "prefill_sent", &a->prefill_traffic);
     put_json_traffic(json, "decode_sent", &a->decode_traffic);
   }
+  if (gpu_of(&r.c->settings->train))
+    put_time(json, &a->time);
   if (a->device.bytes) {
     json_member_int(json, "device_bytes", a->device.bytes);
     json_member_int(json, "framework_bytes", a->device.taken);

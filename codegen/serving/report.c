@@ -1,36 +1,17 @@
 /* Report: the section on serving, and the answer to a question about it. */
 #include <inttypes.h>
 
+#include "codegen/asked.h"
 #include "codegen/grid.h"
 #include "codegen/serving/report.h"
 #include "sema/model/weights.h"
 
-static bool has_device(const struct serving_report *r) {
-  return r->c->settings->train.memory || r->c->settings->train.gpu;
-}
-
-/* True if settings ask for it, or --predict of a device for a suitable net. */
-static bool is_wanted(const struct serving_report *r) {
-  return serving_wanted(r->c->settings) ||
-         (r->c->options->predict && has_device(r));
-}
-
-/* Reuses the result if it was computed for the answer. */
 bool serving_report_find(struct serving_report *r) {
-  struct text why = text_new(r->c->arena), help = why;
+  const struct serving_answer *found = asked_served(r->c);
   r->line = text_new(r->c->arena);
-  if (!is_wanted(r) ||
-      !serving_possible(r->c->model, r->c->settings, &why, &help))
-    return false;
-  if (!*r->c->served) {
-    struct serving_answer *found =
-        ARENA_NEW(r->c->arena, struct serving_answer);
-    if (!serving_find(r->c->model, r->c->settings, r->c->arena, true, found))
-      return false;
-    *r->c->served = found;
-  }
-  r->a = **r->c->served;
-  return true;
+  if (found)
+    r->a = *found;
+  return found != NULL;
 }
 
 static void end_line(struct serving_report *r) {

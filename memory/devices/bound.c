@@ -32,6 +32,12 @@ static double scores_of(const struct node *node, double macs, double values) {
   return node->kind->heads && rest > 0 ? rest : 0;
 }
 
+double bound_scores(const struct model *model, int64_t node) {
+  const struct node *at = &model->nodes.at[node];
+  return scores_of(at, (double)model_cost(model, node)->macs,
+                   matrices_of(model, at).all);
+}
+
 /* Number of input gradients that a node computes; 0: nothing is trained. */
 static double gradients_read(const struct trace *trace, int64_t node) {
   const struct tape *tape = &trace->tape;
@@ -200,7 +206,6 @@ static struct pass_time pass_of(const struct work *work,
                                 const struct parallel *parallel,
                                 const struct stage *stage,
                                 const struct bound_cluster *cluster) {
-  enum { CACHE = 128 << 20 };
   const struct train_settings *train = &step->settings;
   double macs = 0, values = 0;
   for (size_t k = 0; k < stage->part_count; k++) {
@@ -215,7 +220,7 @@ static struct pass_time pass_of(const struct work *work,
   bytes +=
       2 * (double)stage->activations / (double)max_i64(stage->in_flight, 1);
   return (struct pass_time){seconds_of(macs, step, parallel, cluster),
-                            (bytes - CACHE) / memory_a_second(cluster->gpu)};
+                            (bytes - CACHED) / memory_a_second(cluster->gpu)};
 }
 
 /*

@@ -20,6 +20,13 @@ struct bound_cluster {
   int64_t network;
 };
 
+/* Bytes that may stay in a card's caches from one pass to the next. */
+enum { CACHED = 128 << 20 };
+
+/* MACs of a sample that an attention layer takes for scores and weighted sums;
+ * other layers have none. */
+double bound_scores(const struct model *model, int64_t node);
+
 /* Peak rate of a step's products in 10^9 operations/s; 0: unknown. */
 int64_t bound_rate(const struct train_settings *train, const struct gpu *gpu);
 

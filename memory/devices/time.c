@@ -130,8 +130,7 @@ static double sum_of(const double parts[TIME_PARTS], const double *times) {
   return sum;
 }
 
-/* Rounds to six digits, which are equal on all machines. */
-static double six_digits(double value) {
+double time_rounded(double value) {
   double scale = 1;
   while (value > 0 && value * scale < 1e5 && scale < 1e18)
     scale *= 10;
@@ -186,8 +185,8 @@ struct time_cost time_cost(const struct model *model,
     samples = (double)train->tokens / (double)tokens_of(model);
   double hours = samples / batch * predicted / 3600;
   double price = (double)train->price / 1e6;
-  return (struct time_cost){six_digits(hours),
-                            six_digits(hours * (double)devices * price)};
+  return (struct time_cost){time_rounded(hours),
+                            time_rounded(hours * (double)devices * price)};
 }
 
 double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]) {
@@ -200,9 +199,9 @@ static void round_time(struct step_time *time) {
   double *const all[] = {&b->step, &b->computes, &b->near,         &b->far,
                          &b->host, &b->bubble,   &time->predicted, &time->mfu};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    *all[i] = six_digits(*all[i]);
+    *all[i] = time_rounded(*all[i]);
   for (int i = 0; i < TIME_PARTS; i++)
-    time->parts[i] = six_digits(time->parts[i]);
+    time->parts[i] = time_rounded(time->parts[i]);
 }
 
 struct step_time time_find(const struct work *work, const struct step *step,

@@ -14,6 +14,9 @@ enum time_part {
   TIME_PARTS
 };
 
+/* Rounds to six digits, which are equal on all machines. */
+double time_rounded(double value);
+
 /* Duration and price of a whole training; 0: not requested, or no estimate. */
 struct time_cost {
   double hours, money;

@@ -239,6 +239,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
        !serving_traffic(&s, serving_decoding(&s, a->context, a->sequences),
                         &a->decode_traffic)))
     return false;
+  speed_find(&s, a->context, a->sequences, &a->time);
   if (!a->device.bytes)
     return true;
   a->most = most_sequences(&s, a, a->context);

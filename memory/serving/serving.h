@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "memory/devices/fit.h"
+#include "memory/serving/speed.h"
 #include "memory/weight_format.h"
 #include "sema/model/runtime.h"
 
@@ -110,7 +111,8 @@ struct serving_answer {
   int64_t host_room; /* 0: unknown */
   int64_t context, sequences;
   struct served_traffic prefill_traffic,
-      decode_traffic; /* for several devices */
+      decode_traffic;       /* for several devices */
+  struct serving_time time; /* of a named device; else all 0 */
   struct fit_device device;
   bool strict;         /* utilization= is a hard limit, as in vLLM */
   int64_t longest;     /* context for `sequences`; in whole blocks */
