@@ -38,10 +38,14 @@ double inference_reads(const struct model *model, param_bytes_fn *bytes,
 
 double inference_rate(const struct gpu *gpu, int element) {
   int64_t rate = gpu_rate(gpu, element);
-  if (element_bits(element) == 16)
-    rate = max_i64(gpu_rate(gpu, ELEMENT_F16), gpu_rate(gpu, ELEMENT_BF16));
-  else if (element_bits(element) == 32)
-    rate = max_i64(gpu_rate(gpu, ELEMENT_F32), gpu_rate(gpu, ELEMENT_TF32));
+  int64_t half =
+      max_i64(gpu_rate(gpu, ELEMENT_F16), gpu_rate(gpu, ELEMENT_BF16));
+  int64_t single =
+      max_i64(gpu_rate(gpu, ELEMENT_F32), gpu_rate(gpu, ELEMENT_TF32));
+  if (element_bits(element) == 32)
+    rate = single;
+  else if (element_bits(element) <= 16 && (!rate || half > rate))
+    rate = half ? half : single;
   return (double)rate * 1e9;
 }
 

@@ -24,7 +24,8 @@ struct inference_time {
 
 /*
  * Peak operations per second of products of that type; 0: unknown. 16 bits run
- * as the faster one of both types.
+ * as the faster one of both types, and a card without a type computes in the
+ * next wider one.
  */
 double inference_rate(const struct gpu *gpu, int element);
 
