@@ -6,6 +6,9 @@
 #include "codegen/asked.h"
 #include "memory/inference_time.h"
 
+/* A shorter bound says nothing: starting kernels takes longer. */
+static const double shortest = 1e-5;
+
 static struct slice take(const struct compiled *c, struct text *text) {
   struct slice all = text_slice(text);
   *text = text_new(c->arena);
@@ -72,7 +75,8 @@ static void put_prefill(const struct compiled *c,
 static int put_batch(const struct compiled *c, struct screen_row *row) {
   struct inference_time time;
   struct text text = text_new(c->arena);
-  if (!inference_time_find(c->model, c->settings, &time) || time.bound <= 0)
+  if (!inference_time_find(c->model, c->settings, &time) ||
+      time.bound < shortest)
     return 0;
   *row = (struct screen_row){.label = "time"};
   text_put(&text, "at least ");
@@ -91,10 +95,11 @@ int time_lines(const struct compiled *c, struct screen_row rows[TIME_LINES]) {
   const struct serving_answer *served = asked_served(c);
   if (!served)
     return put_batch(c, rows);
-  if (served->time.tokens > 0)
-    put_speed(c, &served->time, served->sequences, &rows[count++]);
-  if (served->time.prompt > 0 || served->time.prompt_bound > 0)
-    put_prefill(c, &served->time, served->context, &rows[count++]);
+  const struct serving_time *time = &served->time;
+  if (time->predicted > 0 || time->bound >= shortest)
+    put_speed(c, time, served->sequences, &rows[count++]);
+  if (time->prompt > 0 || time->prompt_bound >= shortest)
+    put_prefill(c, time, served->context, &rows[count++]);
   return count;
 }
 

@@ -108,7 +108,7 @@ static const char *find_missing(const struct serving *s, const struct gpu *gpu,
     return "published runs are of llama.cpp";
   if (!speed_of(gpu))
     return "no published run on a card of this architecture";
-  if (s->devices > 1 || s->parted)
+  if (s->devices > 1 || (s->parted && s->on_card < s->blocks))
     return "published runs have the whole net on one card";
   if (sequences > 1)
     return "published runs decode one sequence";
