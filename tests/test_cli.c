@@ -234,7 +234,7 @@ static void values_may_be_written_as_people_write_them(void **state) {
   static const char *const wrong[][2] = {
       {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40, a100-80"},
       {"--gpu 'RTX 4060 Ti'", "choose one of: rtx4060ti-8, rtx4060ti-16"},
-      {"--gpu A800-80GB", "unknown gpu `A800-80GB`; say how much memory it "
+      {"--gpu X800-80GB", "unknown gpu `X800-80GB`; say how much memory it "
                           "has: `--memory 80GiB`; `netc help gpus`"},
       {"--gpu 'RTX 4090 Laptop GPU'", "has: `--memory 48GiB`"},
       {"--gpu rtx4080x", "unknown gpu `rtx4080x`; say how much"},
