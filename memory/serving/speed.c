@@ -104,7 +104,7 @@ enum { FEWEST = 1000000000 }; /* parameters of a published run's model */
 static const char *find_missing(const struct serving *s, const struct gpu *gpu,
                                 int64_t sequences) {
   const struct infer_settings *infer = &s->settings->infer;
-  if (!settings_are_llama_cpp(infer))
+  if (infer->runtime != RUNTIME_LLAMA_CPP)
     return "published runs are of llama.cpp";
   if (!speed_of(gpu))
     return "no published run on a card of this architecture";

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/foreign/foreign.h"
+#include "sema/model/runtime.h"
 #include "sema/model/weights.h"
 
 /* The web page must be small and has no sources. */
@@ -181,7 +182,7 @@ static int product_type(const struct settings *settings, bool predict) {
       infer->weight_dtype ? weights_word(infer->weight_dtype) : "";
   if (!predict)
     return settings->train.dtype;
-  if (settings_are_llama_cpp(infer)) /* computes in 16 or 8 bits it has */
+  if (infer->runtime == RUNTIME_LLAMA_CPP) /* computes in 16 or 8 bits it has */
     return ELEMENT_F16;
   return strncmp(weights, "fp8", 3) == 0 ? ELEMENT_FP8 : infer->dtype;
 }

@@ -261,9 +261,3 @@ int optimizer_value_bits(int optimizer) {
   return optimizers[optimizer].bits;
 }
 
-bool settings_are_llama_cpp(const struct infer_settings *infer) {
-  const struct weights_type *type = weights_type(infer->weight_dtype);
-  return infer->step == STEP_LLAMA_CPP ||
-         (infer->weight_dtype &&
-          (type->scope == SCOPE_FILE || strncmp(type->word, "q", 1) == 0));
-}

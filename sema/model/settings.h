@@ -171,9 +171,6 @@ extern const struct arg_spec budget_specs[];
 /* Sets the defaults. */
 void settings_open(struct settings *settings);
 
-/* True if the settings are llama.cpp's: its step, or its files' types. */
-bool settings_are_llama_cpp(const struct infer_settings *infer);
-
 /* "f32", "float32" */
 const char *element_word(int element);
 const char *element_long_name(int element);
