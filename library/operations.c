@@ -1,5 +1,5 @@
 /* Operations of inference, from the tape, as data. */
-#include "codegen/c/tables.h"
+#include "memory/tables.h"
 #include "layers/tape/lowering.h"
 #include "library/context.h"
 #include "memory/step/trace.h"

@@ -1,5 +1,5 @@
 /* Inference in 8 bits: the data of each operation in the weight block. */
-#include "codegen/c/tables.h"
+#include "memory/tables.h"
 #include "library/context.h"
 #include "memory/q8.h"
 

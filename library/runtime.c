@@ -1,6 +1,6 @@
 /* The runtime's tables for inference, made on demand. */
 #include "codegen/c/identifier.h"
-#include "codegen/c/tables.h"
+#include "memory/tables.h"
 #include "library/context.h"
 
 const struct program *load_program(struct load *load) {
@@ -20,7 +20,8 @@ void load_runtime(struct call *call) {
   call->status = program ? NETC_OK : NETC_BUG;
   if (load->runtime || !program)
     return;
-  const char *refusal = tables_make(&load->compiled, program, model);
+  const char *refusal =
+      tables_make(&load->model, &load->settings, program, model);
   if (!refusal) {
     load->runtime = model;
     return;

@@ -2,7 +2,7 @@
 #include "base/check.h"
 #include "codegen/c/header.h"
 #include "codegen/c/run.h"
-#include "codegen/c/tables.h"
+#include "memory/tables.h"
 
 /* #define VGG16_BATCH 1 */
 static void header_macro(struct header *h, const char *name, int64_t value) {

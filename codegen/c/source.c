@@ -1,12 +1,12 @@
 /* c: the tables of a net for the runtime. */
 #include "codegen/c/run.h"
-#include "codegen/c/tables.h"
+#include "memory/tables.h"
 
 static const char *make(const struct compiled *c, struct netrt_model *made) {
   struct program *program = ARENA_NEW(c->model->arena, struct program);
   if (!program_find(c->model, c->settings, program))
     return "the memory of the net passes 2^63 - 1 bytes";
-  return tables_make(c, program, made);
+  return tables_make(c->model, c->settings, program, made);
 }
 
 /* Builds the tables to see whether that is possible, and frees them. */

@@ -1,5 +1,5 @@
 /* Tables: a net for the runtime, runtime/netrt.h. */
-#include "codegen/c/tables.h"
+#include "memory/tables.h"
 
 #include "base/check.h"
 #include "memory/q8.h"
@@ -17,7 +17,8 @@ static const struct table_code {
 
 struct table_making {
   struct arena *arena;
-  const struct compiled *c;
+  const struct model *net;
+  const struct settings *settings;
   const struct program *program;
   struct netrt_model *model;
   VEC(struct netrt_op) ops;
@@ -102,7 +103,7 @@ static struct netrt_operand operand_of(struct table_making *m,
 
 static uint32_t name_at(struct table_making *m, int64_t node) {
   if (!m->name_of[node]) {
-    model_put_name(&m->text, m->c->model, node);
+    model_put_name(&m->text, m->net, node);
     *VEC_PUSH(m->arena, &m->names) = keep_text(m);
     m->name_of[node] = small(m, m->names.count);
   }
@@ -150,7 +151,7 @@ static size_t step_of(const struct table_making *m, size_t port) {
 }
 
 static const struct netrt_port *ports(struct table_making *m, bool inputs) {
-  const struct model *model = m->c->model;
+  const struct model *model = m->net;
   size_t count = inputs ? model->predicted_sources : model->predicted_outputs;
   struct netrt_port *ports = arena_alloc(m->arena, count + 1, sizeof *ports);
   for (size_t i = 0; i < count; i++) {
@@ -190,11 +191,11 @@ static const struct netrt_buffer *buffers(struct table_making *m) {
 }
 
 static void fill(struct table_making *m) {
-  const struct model *model = m->c->model;
+  const struct model *model = m->net;
   struct netrt_model made = {
       .name = arena_copy(m->arena, model->name.at, model->name.length),
       .version = NETRT_VERSION,
-      .batch = (uint32_t)m->c->settings->infer.batch,
+      .batch = (uint32_t)m->settings->infer.batch,
       .arena_bytes = (size_t)m->program->plan.plan.height,
       .weight_bytes = (size_t)m->program->weight_bytes,
       .inputs = ports(m, true),
@@ -238,12 +239,12 @@ static const char *no_kernel(struct table_making *m) {
     if (op->was > DOES_UNKNOWN) {
       text_printf(&m->text, "the runtime has no kernel of 8 bits for `%s` of ",
                   op->name);
-      model_put_name(&m->text, m->c->model, op->node);
+      model_put_name(&m->text, m->net, op->node);
       text_put(&m->text, ": choose `--dtype f32`");
       return keep_text(m);
     }
     text_printf(&m->text, "the runtime does not know `%s` of ", op->name);
-    model_put_name(&m->text, m->c->model, op->node);
+    model_put_name(&m->text, m->net, op->node);
     text_put(&m->text, ": this net can be measured, but not run");
     return keep_text(m);
   }
@@ -256,7 +257,7 @@ static const char *no_stream(struct table_making *m) {
   if (!lines->fault || lines->window)
     return NULL;
   text_put(&m->text, "this net cannot take a row at a time: ");
-  model_put_name(&m->text, m->c->model, lines->fault_node);
+  model_put_name(&m->text, m->net, lines->fault_node);
   text_printf(&m->text, " %s; ", lines->fault);
   if (lines->advice)
     text_printf(&m->text, "%s, or ", lines->advice);
@@ -277,7 +278,7 @@ static const char *long_sum(struct table_making *m) {
       terms *= min_i64(weight->dim[k], Q8_MOST_TERMS + 1);
     if (terms <= Q8_MOST_TERMS)
       continue;
-    model_put_name(&m->text, m->c->model, op->node);
+    model_put_name(&m->text, m->net, op->node);
     text_printf(&m->text,
                 " sums more than %d products, which 32 bits may not hold: "
                 "choose `--dtype f32`",
@@ -289,8 +290,8 @@ static const char *long_sum(struct table_making *m) {
 
 /* Reports layers that need a KV cache, with `decode`. */
 static const char *needs_cache(struct table_making *m) {
-  const struct model *model = m->c->model;
-  if (!m->c->settings->infer.decode)
+  const struct model *model = m->net;
+  if (!m->settings->infer.decode)
     return NULL;
   text_put(&m->text, "the runtime computes all positions, and keeps no cache");
   for (size_t i = 0; i < model->nodes.count; i++)
@@ -308,21 +309,23 @@ static bool is_addressed(int64_t bytes) {
   return bytes == (int64_t)(size_t)bytes;
 }
 
-const char *tables_make(const struct compiled *c, const struct program *program,
+const char *tables_make(const struct model *net,
+                        const struct settings *settings,
+                        const struct program *program,
                         struct netrt_model *model) {
-  struct table_making m = {.arena = c->model->arena,
-                           .c = c,
+  struct table_making m = {.arena = net->arena,
+                           .net = net,
+                           .settings = settings,
                            .program = program,
                            .model = model,
-                           .text = text_new(c->model->arena)};
-  if (!weights_run(c->settings->infer.weight_dtype))
+                           .text = text_new(net->arena)};
+  if (!weights_run(settings->infer.weight_dtype))
     return "the runtime has no such weights: choose `--weight-dtype i8`, `f16` "
            "or `bf16`; or `--dtype i8`, for values of 8 bits, too";
-  if (c->settings->infer.weight_dtype &&
-      c->settings->infer.dtype != ELEMENT_F32)
+  if (settings->infer.weight_dtype && settings->infer.dtype != ELEMENT_F32)
     return "weights of another type are for values of float32: choose `--dtype "
            "f32`, or leave out `weight_dtype`";
-  if (c->settings->infer.dtype != ELEMENT_F32 && !program->q8)
+  if (settings->infer.dtype != ELEMENT_F32 && !program->q8)
     return "the runtime computes in float32 or int8: choose `--dtype f32` or "
            "`--dtype i8`";
   const char *cached = needs_cache(&m);
@@ -339,9 +342,8 @@ const char *tables_make(const struct compiled *c, const struct program *program,
     unknown = long_sum(&m);
   if (unknown)
     return unknown;
-  m.too_large = c->settings->infer.batch > INT32_MAX;
-  m.name_of =
-      arena_alloc(m.arena, c->model->nodes.count + 1, sizeof *m.name_of);
+  m.too_large = settings->infer.batch > INT32_MAX;
+  m.name_of = arena_alloc(m.arena, net->nodes.count + 1, sizeof *m.name_of);
   for (size_t i = 0; i < program->ops.count && !m.too_large; i++)
     add_op(&m, &program->ops.at[i]);
   if (!m.too_large)
