@@ -119,6 +119,7 @@ void emit_json(const struct compiled *c, struct text *out) {
   writer_put_answer(&w);
   writer_put_beside(&w);
   writer_put_files(&w);
+  writer_put_board(&w);
   writer_put_training(&w);
   writer_put_inference(&w);
 #define SECTION(name) name.json(&w);

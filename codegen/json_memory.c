@@ -172,6 +172,39 @@ void writer_put_answer(struct json_writer *w) {
   json_put_close(json, '}');
 }
 
+/* A microcontroller; sizes that are not known are left out. */
+void writer_put_board(struct json_writer *w) {
+  const struct answer *a = asked_of(w->c);
+  const struct firmware *f = a ? a->firmware : NULL;
+  struct json *json = &w->json;
+  if (!f)
+    return;
+  json_member_open(json, "board", '{');
+  if (f->board) {
+    json_member_string(json, "name", slice_of(f->board->word));
+    json_member_string(json, "core", slice_of(core_word(f->board->core)));
+  }
+  json_member_string(json, "runtime", slice_of("netrt"));
+  json_member_some(json, "ram_bytes", f->ram_room);
+  json_member_some(json, "block_bytes", f->block);
+  json_member_some(json, "flash_bytes", f->flash_room);
+  json_member_int(json, "ram_need_bytes", f->ram);
+  json_member_int(json, "flash_need_bytes", f->flash);
+  json_member_string(json, "verdict", slice_of(fit_word(a->verdict)));
+  json_member_bool(json, "measured", f->measured);
+  json_member_int(json, "arena_bytes", f->arena);
+  json_member_int(json, "stack_bytes", f->stack);
+  json_member_int(json, "state_bytes", f->state);
+  json_member_some(json, "loaded_bytes", f->loaded);
+  json_member_int(json, "weight_bytes", f->weights);
+  json_member_int(json, "table_bytes", f->tables);
+  json_member_int(json, "code_bytes", f->code);
+  json_member_some(json, "tflm_arena_bytes", f->instead);
+  if (f->why)
+    json_member_string(json, "refusal", slice_of(f->why));
+  json_put_close(json, '}');
+}
+
 static void put_fit(struct json_writer *w) {
   const struct fit *fit = &w->c->memory.fit;
   const struct train_settings *train = &w->c->settings->train;
@@ -511,7 +544,7 @@ static void put_patches(struct json_writer *w) {
 static void put_prediction_fit(struct json_writer *w) {
   const struct answer *a = w->c->options->predict ? asked_of(w->c) : NULL;
   struct json *json = &w->json;
-  if (!a || a->asked != ASKED_PREDICTION || !a->device.bytes)
+  if (!a || a->asked != ASKED_PREDICTION || !a->device.bytes || a->firmware)
     return;
   json_member_open(json, "fit", '{');
   json_member_int(json, "need_bytes", a->bytes);

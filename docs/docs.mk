@@ -73,10 +73,16 @@ docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange) \
       $(build)/tests/test_uses $(build)/tests/test_editors
 	$(build)/netc layers --markdown >docs/layers.md
 	$(build)/netc help gpus --markdown >docs/gpus.md
+	$(build)/netc help boards --markdown >docs/boards.md
 	BLESS=1 $(build)/tests/test_uses >/dev/null
 	BLESS=1 $(build)/tests/test_editors >/dev/null
 	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)
 	$(if $(interchange),BLESS=1 $(interchange) >/dev/null)
+
+# Code and stack of the runtime's kernels, measured with cross compilers.
+board-code: $(build)/netc
+	tools/board_code.py $(build)/netc >$(build)/kernels.def
+	mv $(build)/kernels.def memory/kernels.def
 
 pictures: $(build)/netc
 	tools/charts.sh $(build)/netc docs/charts
@@ -105,4 +111,5 @@ speed: $(build)/netc
 
 -include $(wasm_objects:.o=.d)
 
-.PHONY: web site check-site docs pictures gallery zoo accuracy calibrate speed
+.PHONY: web site check-site docs pictures gallery zoo accuracy calibrate speed \
+        board-code

@@ -88,6 +88,7 @@ int print_help(enum command command);
 
 /* netc help gpus. */
 int print_gpus(bool markdown);
+int print_boards(bool markdown);
 
 int print_version(void);
 

@@ -156,7 +156,7 @@ static int print_questions(void) {
        "--unfold --details --explain --brief\n");
   puts("  netc help COMMAND   its options\n"
        "  netc help settings  what --batch, --gpu and the others mean\n"
-       "  netc help outputs   what -o writes; netc help gpus: the devices\n"
+       "  netc help outputs   what -o writes; also: help gpus, help boards\n"
        "  netc help all       every command and option\n"
        "\nExit status: 0 done, 1 an error or no fit, 2 usage, "
        "3 files, 4 a bug");
@@ -265,7 +265,7 @@ static int print_manual(void) {
   return finish_stdout();
 }
 
-/* netc help [COMMAND | settings | outputs | gpus | all] */
+/* netc help [COMMAND | settings | outputs | gpus | boards | all] */
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
@@ -284,6 +284,8 @@ static int help_on(const char *word, bool markdown) {
     return print_outputs();
   if (strcmp(word, "gpus") == 0)
     return print_gpus(markdown);
+  if (strcmp(word, "boards") == 0)
+    return print_boards(markdown);
   if (strcmp(word, "all") == 0)
     return print_page(COMMAND_BUILD);
   for (int i = 1; i < COMMAND_COUNT; i++) {

@@ -24,8 +24,35 @@ static const char *room_text(char *to, size_t size, int64_t bytes) {
   return to;
 }
 
+/* "312.40 KiB of RAM, and the board has 320.00 KiB"; true if too much. */
+static bool put_board(char *to, size_t size, const char *memory, int64_t need,
+                      int64_t room) {
+  if (!room || need <= room)
+    return false;
+  snprintf(to, size, "%s of %s, and the board has %s",
+           size_text(need, UNITS_IEC).text, memory,
+           size_text(room, UNITS_IEC).text);
+  return true;
+}
+
+static int say_board(const struct netc_answer *a, const char *file) {
+  char ram[128] = "", flash[128] = "";
+  bool both =
+      put_board(ram, sizeof ram, "RAM", a->ram_bytes, a->ram_room_bytes);
+  both &= put_board(flash, sizeof flash, "flash", a->flash_bytes,
+                    a->flash_room_bytes);
+  if (!*ram && !*flash)
+    return complain_of_fit(file, NULL,
+                           "the arena is larger than the board's largest "
+                           "contiguous RAM");
+  return complain_of_fit(file, NULL, "inference takes %s%s%s", ram,
+                         both ? "; it takes " : "", flash);
+}
+
 static int say_prediction(const struct netc_answer *a, const char *file) {
   char room[64];
+  if (a->ram_bytes)
+    return say_board(a, file);
   if (a->bytes == INT64_MAX)
     return complain_of_fit(file,
                            "`netc FILE.net --predict` says which numbers can",

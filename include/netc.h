@@ -158,6 +158,22 @@ struct netc_gpu {
 NETC_API enum netc_status netc_gpu(const struct netc *netc, size_t index,
                                    struct netc_gpu *gpu);
 
+/* Boards, for the setting `board`. docs/boards.md has the table. */
+struct netc_board {
+  size_t size;
+  const char *name;  /* "nucleo-f746zg" */
+  const char *names; /* others, parted by `|` */
+  const char *core;  /* "cortex-m7" */
+  int64_t megahertz;
+  int64_t ram_bytes;   /* that a program can use for data */
+  int64_t block_bytes; /* of them the largest contiguous part */
+  int64_t flash_bytes;
+  bool measured; /* code and stack of its core are known */
+  bool loaded;   /* programs are copied into RAM, weights included */
+  const char *source;
+};
+NETC_API enum netc_status netc_board(size_t index, struct netc_board *board);
+
 /*
  * Adds devices: a table in CSV, whose first line names columns (docs/gpus.md).
  * An error is said with `name`, line and column, and adds none.
@@ -637,6 +653,9 @@ struct netc_answer {
   int64_t positions; /* whose keys and values fit beside weights and a step, in
                         all sequences; -1: not asked */
   const char *verdict; /* as of a step */
+  /* On a microcontroller, which asks about a prediction: what it needs and
+     what the board has. 0: no board, or not known. `bytes` is then RAM. */
+  int64_t ram_bytes, ram_room_bytes, flash_bytes, flash_room_bytes;
 };
 
 /*

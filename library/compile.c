@@ -146,10 +146,13 @@ bool context_is_set(const struct netc *netc, const char *name) {
  * it in another way is cleared. */
 static void choose_settings(struct netc *netc) {
   struct load *load = netc->load;
-#define EXCLUDES(setting, other, help) \
-  if (context_is_set(netc, #setting))  \
-    load->settings.train.other = 0;
+#define EXCLUDES(setting, section, other, help) \
+  if (context_is_set(netc, #setting))           \
+    load->settings.section.other = 0;
 #include "library/uses.def"
+  if (load->settings.infer.flash > 0 &&
+      (context_is_set(netc, "gpu") || context_is_set(netc, "memory")))
+    load->settings.infer.flash = FLASH_ON;
   for (size_t i = 0; i < load->chosen.count; i++)
     expand_choice(&load->expansion, load->chosen.at[i]);
 }

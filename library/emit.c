@@ -140,6 +140,7 @@ enum netc_status netc_emit(struct netc *netc, const char *kind,
     }
     memcpy(&e.options, options, e.options.size);
   }
+  e.options.predict = uses_prediction(netc, e.options.predict);
   if (!e.options.notes)
     e.options.notes = NETC_NOTE_PARAMS;
   return context_call(netc, CALL_READS, call_emit, &e);

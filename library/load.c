@@ -200,6 +200,21 @@ static bool unknown_gpu(struct call *call, const struct train_settings *train,
   return true;
 }
 
+/* Reports an unknown board, with the nearest name of a board or chip. */
+static bool unknown_board(struct call *call, const struct arg_spec *spec,
+                          struct slice value) {
+  if (!settings_is_board(spec) || board_find(value))
+    return false;
+  struct slice nearest = board_nearest(value);
+  context_say(call->netc, "unknown board `%.*s`; ", SLICE_ARG(value));
+  if (nearest.length)
+    context_say_more(call->netc, "did you mean `%.*s`? ", SLICE_ARG(nearest));
+  context_say_more(call->netc,
+                   "`netc help boards` lists the boards; for any other say its "
+                   "memory: `--ram 256KiB --flash 1MiB`");
+  return true;
+}
+
 static bool try_section(struct call *call, const char *word,
                         const struct arg_spec *specs,
                         const struct setting_pair *given) {
@@ -208,7 +223,8 @@ static bool try_section(struct call *call, const char *word,
   struct setting_pair pair =
       plain_pair(&call->scratch, &trial.settings.train, specs, given);
   if (unknown_gpu(call, &trial.settings.train, spec_of(specs, given->name),
-                  given->value))
+                  given->value) ||
+      unknown_board(call, spec_of(specs, given->name), given->value))
     return false;
   const struct arg_spec *spec = spec_of(specs, given->name);
   struct text fallback = text_new(&call->scratch);

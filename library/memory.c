@@ -112,13 +112,16 @@ struct answer_call {
   bool predict;
   bool strict; /* refuse settings without effect */
   struct answer found;
-  struct serving_answer served; /* a copy that outlives the call */
+  /* Copies that outlive the call. */
+  struct serving_answer served;
+  struct firmware firmware;
 };
 
 static void call_answer(struct call *call) {
   struct answer_call *asked = call->request;
   const struct load *load = call->netc->load;
   struct model model = load->model;
+  asked->predict = uses_prediction(call->netc, asked->predict);
   if (asked->strict && !uses_all(call, "answer", asked->predict))
     return;
   struct answer_request request = {.model = &model,
@@ -130,7 +133,10 @@ static void call_answer(struct call *call) {
   if (answer_find(&request, &asked->found)) {
     if (asked->found.served)
       asked->served = *asked->found.served;
+    if (asked->found.firmware)
+      asked->firmware = *asked->found.firmware;
     asked->found.served = NULL;
+    asked->found.firmware = NULL;
     return;
   }
   context_say(call->netc, "what it takes passes 2^63 - 1 bytes");
@@ -154,6 +160,7 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
   enum netc_status status = find_answer(netc, &asked);
   const struct answer *a = &asked.found;
   const struct serving_answer *served = &asked.served;
+  const struct firmware *board = &asked.firmware;
   if (status != NETC_OK)
     return status;
   struct netc_answer found = {.question = questions[a->asked],
@@ -181,7 +188,11 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
                               .layer_count = served->blocks,
                               .gpu_layers = served->on_card,
                               .next_layer_bytes = served->next,
-                              .positions = a->positions};
+                              .positions = a->positions,
+                              .ram_bytes = board->ram,
+                              .ram_room_bytes = board->ram_room,
+                              .flash_bytes = board->flash,
+                              .flash_room_bytes = board->flash_room};
   return FILL(answer, &found);
 }
 

@@ -1,6 +1,7 @@
 /* The context: opening, closing, and configuration. */
 #include <stdio.h>
 
+#include "sema/model/board.h"
 #include "library/hints.h"
 #include "base/suggest.h"
 
@@ -236,6 +237,23 @@ enum netc_status netc_gpu(const struct netc *netc, size_t index,
                            .bandwidth = g->bandwidth,
                            .capability = g->capability};
   return FILL(gpu, &found);
+}
+
+enum netc_status netc_board(size_t index, struct netc_board *board) {
+  if (index >= (size_t)board_count())
+    return NETC_USAGE;
+  const struct board_row *b = board_at((int)index + 1);
+  struct netc_board found = {.name = b->word,
+                             .names = b->names,
+                             .core = core_word(b->core),
+                             .megahertz = b->megahertz,
+                             .ram_bytes = b->ram,
+                             .block_bytes = b->block,
+                             .flash_bytes = b->flash,
+                             .measured = (int)b->core < CORES_MEASURED,
+                             .loaded = b->loaded,
+                             .source = b->source};
+  return FILL(board, &found);
 }
 
 struct gpus_call {

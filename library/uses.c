@@ -1,6 +1,8 @@
 /* Uses: checks that the given settings affect an output. */
 #include "library/uses.h"
 
+#include "sema/model/board.h"
+
 /* Subjects, as bits. */
 enum {
 #define SUBJECT(constant, settings) constant##_PLACE,
@@ -63,6 +65,14 @@ static struct slice next_word(const char **at) {
   struct slice word = {*at, strcspn(*at, " ")};
   *at += word.length;
   return word;
+}
+
+/* `flash` is a board's if it is a size. */
+static struct slice subject_name(const struct netc *netc,
+                                 struct slice setting) {
+  return slice_is(setting, "flash") && netc->load->settings.infer.flash > 0
+             ? slice_of("ram")
+             : setting;
 }
 
 static unsigned subjects_of(struct slice setting) {
@@ -153,7 +163,7 @@ static bool excludes(struct call *call, const struct use *use) {
   static const struct {
     const char *setting, *other, *help;
   } rows[] = {
-#define EXCLUDES(setting, other, help) {#setting, #other, help},
+#define EXCLUDES(setting, section, other, help) {#setting, #other, help},
 #include "library/uses.def"
   };
   for (size_t i = 0; use->judges && i < sizeof rows / sizeof *rows; i++)
@@ -200,10 +210,11 @@ bool uses_all(struct call *call, const char *output, bool predict) {
     const struct kept_pair *given = &netc->settings.at[i];
     if (!is_chosen(&netc->load->given, given->name))
       continue;
-    unsigned of = subjects_of(given->name);
+    struct slice name = subject_name(netc, given->name);
+    unsigned of = subjects_of(name);
     bool shown = of & use->shows[predict] & ~refuses;
     const struct need *need = use->judges && !netc->compared.count
-                                  ? lacks(netc, given->name, predict)
+                                  ? lacks(netc, name, predict)
                                   : NULL;
     if (of & refuses && !shown) {
       say_unused(call, given);
@@ -236,6 +247,10 @@ bool netc_asks_inference(const struct netc *netc) {
          !is_about(netc, of_training);
 }
 
+bool uses_prediction(const struct netc *netc, bool asked) {
+  return asked || (netc->load && board_asked(&netc->load->settings));
+}
+
 struct use_request {
   const char *output;
   bool predict;
@@ -248,7 +263,7 @@ static void call_uses(struct call *call) {
 
 enum netc_status netc_uses(struct netc *netc, const char *output,
                            bool predict) {
-  struct use_request request = {output, predict};
+  struct use_request request = {output, uses_prediction(netc, predict)};
   if (!netc->load) {
     context_say(netc, "nothing has been loaded");
     return NETC_USAGE;

@@ -4,6 +4,9 @@
 
 #include "library/context.h"
 
+/* True if a prediction is asked for: by the caller, or by a board. */
+bool uses_prediction(const struct netc *netc, bool asked);
+
 /* False, with a message, if a setting would have to be used but is not:
  * uses.def. */
 bool uses_all(struct call *call, const char *output, bool predict);

@@ -143,6 +143,8 @@ static struct probe {
     {"host_experts", MOE, "context=128 gpu=t4", "all"},
     {"utilization", LM, "context=128 gpu=t4", "0.5"},
     {"sampler", LM, "context=128 sequences=4096 gpu=t4", "top_k_top_p"},
+    {"board", CNN, "", "nucleo-f746zg"},
+    {"ram", CNN, "", "256KiB"},
 };
 
 static unsigned subjects_of(const char *setting) {
@@ -450,9 +452,10 @@ static void the_manual_has_every_setting(void **state) {
     int length = snprintf(
         page + used, sizeof page - used, "| `%s` | %s | %s | %s | %s |\n",
         setting.name, setting.section, argument.fallback,
-        strcmp(setting.name, "gpu") == 0 ? "[its name](gpus.md)"
-        : *argument.words                ? argument.words
-                                         : argument.value,
+        strcmp(setting.name, "gpu") == 0     ? "[its name](gpus.md)"
+        : strcmp(setting.name, "board") == 0 ? "[its name](boards.md)"
+        : *argument.words                    ? argument.words
+                                             : argument.value,
         argument.doc);
     assert_in_range(length, 1, sizeof page - used - 1);
   }

@@ -23,7 +23,7 @@ GROUPS = [
     ("serve", "serving"),
     ("show", "playground pictures html"),
     ("exchange", "import interchange weights"),
-    ("build", "microcontrollers header runtime run plan performance"),
+    ("build", "microcontrollers boards header runtime run plan performance"),
     ("work", "search python editors ci security diagnostics"),
     ("change", "CONTRIBUTING architecture testing CHANGELOG"),
 ]

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "codegen/asked.h"
 #include "codegen/grid.h"
+#include "codegen/report/board.h"
 #include "codegen/report/time_line.h"
 #include "codegen/rows.h"
 #include "memory/answer/files.h"
@@ -530,7 +531,9 @@ static void put_runtime(struct screen *s) {
   text_put(&s->line, " on ");
   if (s->a->devices > 1)
     text_printf(&s->line, "%" PRId64 " x ", s->a->devices);
-  if (s->a->card)
+  if (s->a->firmware)
+    board_put_name(s->c, s->a->firmware, &s->line);
+  else if (s->a->card)
     gpu_put_title(&s->line, s->a->card);
   else
     put_size(s, train->memory);
@@ -576,6 +579,11 @@ struct screen_page *screen_page(const struct compiled *c) {
   page->verdict = s.a && s.a->device.bytes ? s.a->verdict : VERDICT_NONE;
   if (!s.a || s.a->bytes == INT64_MAX) {
     put_refusal(&s);
+    return page;
+  }
+  if (s.a->firmware) {
+    page->count += board_rows(c, s.a->firmware, &page->rows[page->count]);
+    put_macs(&s);
     return page;
   }
   put_needs(&s);

@@ -139,6 +139,21 @@ static bool find_prediction(const struct answer_request *r, struct answer *a) {
   return find_context(r, a, &trial);
 }
 
+/* On a board */
+
+static bool find_on_board(const struct answer_request *r, struct answer *a) {
+  struct firmware *f = ARENA_NEW(r->arena, struct firmware);
+  if (!firmware_find(r->model, r->settings, f))
+    return false;
+  bool ram = f->ram_room > 0; /* otherwise only the flash is known */
+  a->firmware = f;
+  a->planned = size_sum(f->weights, f->arena);
+  a->bytes = a->alone = ram ? f->ram : f->flash;
+  a->device.bytes = a->device.room = ram ? f->ram_room : f->flash_room;
+  a->verdict = f->fits ? VERDICT_FITS : VERDICT_TOO_MUCH;
+  return true;
+}
+
 /* Serving */
 
 /* Bytes on one device, without its limits. */
@@ -187,6 +202,10 @@ bool answer_find(const struct answer_request *r, struct answer *a) {
                        .longest_context = -1,
                        .most_sequences = -1,
                        .positions = -1};
+  if (r->predict && board_asked(r->settings)) {
+    a->asked = ASKED_PREDICTION;
+    return find_on_board(r, a);
+  }
   a->card = r->settings->train.memory ? NULL : gpu_of(&r->settings->train);
   if (r->predict)
     a->asked = serving_asked(r->settings) ? ASKED_SERVING : ASKED_PREDICTION;

@@ -5,6 +5,7 @@
 #ifndef NETC_MEMORY_ANSWER_ANSWER_H
 #define NETC_MEMORY_ANSWER_ANSWER_H
 
+#include "memory/firmware.h"
 #include "memory/memory.h"
 #include "memory/serving/serving.h"
 #include "sema/model/gpu.h"
@@ -30,6 +31,8 @@ struct answer {
   int64_t most_sequences;              /* for `context`; -1: not computed */
   int64_t positions;                   /* total tokens; -1: not computed */
   const struct serving_answer *served; /* for the settings; or NULL */
+  /* For a board, whose RAM `bytes` and `device` are about; or NULL. */
+  const struct firmware *firmware;
 };
 
 struct answer_request {

@@ -18,7 +18,7 @@ bool serving_is_llama_cpp(const struct serving *s) {
 
 bool serving_is_fused(const struct infer_settings *infer) {
   return infer->attention ? infer->attention == TAPE_FUSED
-                          : infer->flash != TOGGLE_OFF;
+                          : infer->flash != FLASH_OFF;
 }
 
 int64_t serving_page(const struct infer_settings *infer) {

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "memory/serving/serving.h"
+#include "sema/model/board.h"
 #include "sema/model/given.h"
 #include "sema/model/gpu.h"
 
@@ -31,6 +32,8 @@ static bool try_runtime(const struct model *model,
 static int choose(const struct model *model, const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
   bool device = settings->train.gpu > 0;
+  if (board_asked(settings))
+    return RUNTIME_NETRT;
   if (infer->step == STEP_LLAMA_CPP)
     return RUNTIME_LLAMA_CPP;
   if (infer->utilization)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "layers/foreign/foreign.h"
+#include "sema/model/board.h"
 #include "sema/model/gpu.h"
 
 /* Prints words separated by blanks as "a, b or c". */
@@ -127,6 +128,8 @@ int hint_find_choice(const struct arg_spec *spec,
   *several = NULL;
   if (settings_is_gpu(spec))
     return gpu_find(train->own, word, several);
+  if (settings_is_board(spec))
+    return board_find(word);
   int index = word_index(spec->words, word);
   if (index)
     return index;

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "sema/binding/hint.h"
+#include "sema/model/board.h"
 #include "sema/model/gpu.h"
 
 /* conv 3x3 64: sizes in place of the channels. */
@@ -353,6 +354,16 @@ static void help_gpu(const struct slot *s, struct diagnostic *d,
   diag_help(d, "%.*s", SLICE_ARG(help));
 }
 
+/* Suggests the nearest board or chip, and the way for any other. */
+static void help_board(const struct slot *s, struct diagnostic *d,
+                       struct slice word) {
+  struct slice nearest = board_nearest(word);
+  if (nearest.length)
+    diag_suggest(d, s->expr->span, nearest);
+  diag_help(d, "`netc help boards` lists the boards; for any other say its "
+               "memory: `ram=256KiB flash=1MiB`");
+}
+
 /* Parses "4,4,8". */
 static bool store_turns(struct slot *s, struct slice text) {
   struct turn_list *turns = ARENA_NEW(s->e->arena, struct turn_list);
@@ -410,6 +421,8 @@ bool slot_choose(struct slot *s, struct slice word) {
              s->spec->name, SLICE_ARG(word));
   if (settings_is_gpu(s->spec) && !several)
     help_gpu(s, d, word);
+  else if (settings_is_board(s->spec))
+    help_board(s, d, word);
   else if (is_unsloths(s, word))
     diag_help(d, "unsloth chooses the types of a UD file's tensors anew for "
                  "each model, so that no name says them; `q4_k_m` is a mix of "
@@ -418,7 +431,8 @@ bool slot_choose(struct slot *s, struct slice word) {
     diag_suggest(d, s->expr->span, word_at(s->spec->words, 1));
   else if (suggestion.best.at && !several)
     diag_suggest(d, s->expr->span, suggestion.best);
-  if (several || (!settings_is_gpu(s->spec) && !is_unsloths(s, word)))
+  if (several || (!settings_is_gpu(s->spec) && !settings_is_board(s->spec) &&
+                  !is_unsloths(s, word)))
     hint_choices(d, s->e->arena, several ? several : s->spec->words);
   s->b->failed = true;
   return false;

@@ -59,6 +59,11 @@ static const char gpu_words[] =
 #undef GPU
     ;
 
+static const char board_words[] =
+#define BOARD(word, ...) " " word
+#include "sema/model/boards.def"
+    ;
+
 static const char sampler_words[] =
 #define SAMPLER(word, ...) " " word
 #include "sema/model/samplers.def"
@@ -97,6 +102,7 @@ static const char patches_words[] = PATCHES(CHOICE_WORD);
 #define BASE_WORDS (&base_words[1])
 #define PROFILE_WORDS (&profile_words[1])
 #define GPU_WORDS (&gpu_words[1])
+#define BOARD_WORDS (&board_words[1])
 #define SAMPLER_WORDS (&sampler_words[1])
 #define OPTIMIZER_WORDS (&optimizer_words[1])
 #define PRECISION_WORDS (&precision_words[1])
@@ -163,6 +169,10 @@ void settings_open(struct settings *settings) {
 
 bool settings_is_gpu(const struct arg_spec *spec) {
   return spec->words == GPU_WORDS;
+}
+
+bool settings_is_board(const struct arg_spec *spec) {
+  return spec->words == BOARD_WORDS;
 }
 
 bool settings_is_cut(const struct arg_spec *spec) {

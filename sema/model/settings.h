@@ -95,6 +95,7 @@ enum patches { PATCHES_UNSET, PATCHES(CHOICE_CONSTANT) };
 
 enum { STEP_LLAMA_CPP = 1 };
 enum { BUCKET_VIEW = -1 };
+enum { FLASH_ON = -1, FLASH_OFF = -2 }; /* else bytes */
 enum { GPU_LAYERS_AUTO = -1, GPU_LAYERS_ALL = -2, GPU_LAYERS_OFF = -3 };
 enum { EXPERTS_ALL = -1 };
 enum { CHECKPOINT_AUTO = -1, CHECKPOINT_SELECTIVE = -2 };
@@ -186,6 +187,9 @@ const char *precision_remark(int precision);
 
 /* True if the setting's words are devices, to which a user may add. */
 bool settings_is_gpu(const struct arg_spec *spec);
+
+/* True if the setting's words are boards, whose chips are names, too. */
+bool settings_is_board(const struct arg_spec *spec);
 
 /* True if lists of numbers are allowed besides the words. */
 bool settings_is_cut(const struct arg_spec *spec);
