@@ -198,10 +198,25 @@ static void put_layers(const struct table_run *s) {
   put_size(s, BYTES, a->host_bytes);
 }
 
+/* Flash of a microcontroller, and whether it fits both memories. */
+static void put_board(const struct table_run *s) {
+  const struct netc_answer *a = &s->a;
+  printf("  %*s", BYTES, size(s, a->flash_bytes).text);
+  printf("  %s%s%s",
+         !s->colour ? ""
+         : a->fits  ? "\033[32m"
+                    : "\033[31m",
+         a->verdict, s->colour ? "\033[0m" : "");
+}
+
 static void put_left(const struct table_run *s) {
   const struct netc_answer *a = &s->a;
   if (s->failed || a->bytes == INT64_MAX) {
     printf("  %*s", LEFT, s->failed ? "-" : "not shared by so many");
+    return;
+  }
+  if (s->first.ram_bytes) {
+    put_board(s);
     return;
   }
   int64_t left = a->room_bytes - a->bytes;
@@ -238,7 +253,10 @@ static void put_head(struct table_run *s) {
   if (s->shares)
     printf("  %*s", (int)strlen("devices"), "devices");
   if (!s->across)
-    printf("  %*s", BYTES, trains ? "training" : "inference");
+    printf("  %*s", BYTES,
+           trains         ? "training"
+           : a->ram_bytes ? "RAM"
+                          : "prediction");
   if (!a->on_device && a->question != NETC_SERVING)
     printf("  %*s", BYTES, trains ? "saved" : "planned");
   if (s->parts && a->layer_count)
@@ -249,7 +267,9 @@ static void put_head(struct table_run *s) {
     printf("  %*s", LEFT, cell);
   }
   if (a->on_device) {
-    if (!s->across)
+    if (a->ram_bytes)
+      printf("  %*s", BYTES, "flash");
+    else if (!s->across)
       printf("  %*s", LEFT, "");
     if (a->largest_batch >= 0)
       printf("  %*s", BATCH, "largest batch");
@@ -319,7 +339,8 @@ static int put_row(struct table_run *s) {
     status = put_across(s, failed);
   else if (columns->on_device)
     put_left(s);
-  if (columns->on_device && columns->question != NETC_SERVING)
+  if (columns->on_device && columns->question != NETC_SERVING &&
+      !columns->ram_bytes)
     put_count(BATCH, a->largest_batch);
   if (columns->on_device && columns->longest_context >= 0)
     put_context(a->longest_context);
@@ -342,6 +363,8 @@ static void put_title(struct table_run *s) {
          lists(s, "optimizer") ? "" : training.optimizer,
          a->uneven ? ", the most loaded device" : "",
          training.measured ? "exact" : "simulated", training.profile);
+  else if (a->ram_bytes)
+    tell("%s: inference with netc's runtime (netrt)", file);
   else if (a->question == NETC_PREDICTION)
     tell("%s: inference in PyTorch (%s)", file, training.profile);
   else if (lists(s, "context") || lists(s, "sequences"))

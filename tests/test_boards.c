@@ -301,6 +301,33 @@ static void an_arena_must_be_in_one_piece(void **state) {
          "contiguous RAM");
 }
 
+/* Several boards, or sizes, make a table. */
+static void boards_make_a_table(void **state) {
+  (void)state;
+  expect(NETC " examples/firmware/kws.net --board esp32,STM32F746", 0,
+         "kws.net: inference with netc's runtime (netrt)\n"
+         "\n"
+         "board               RAM         flash\n"
+         "esp32         62.50 KiB     90.44 KiB  fits\n",
+         "");
+  expect(NETC " examples/firmware/kws.net --ram 32KiB,128KiB", 0,
+         "  does not fit\n128KiB ", "");
+}
+
+static void the_schema_describes_a_board(void **state) {
+  (void)state;
+  skip_without_python("jsonschema");
+  const char *dir = scratch("boards-schema");
+  static const char *const asked[] = {
+      KWS " --board stm32n6570-dk", RESNET " --ram 1KiB",
+      "examples/firmware/kws.net --dtype f16 --board esp32"};
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+    expect(text_of(NETC " %s -o %s/a.json && /usr/bin/python3 "
+                        "tests/validate.py docs/report.schema.json %s/a.json",
+                   asked[i], dir, dir),
+           0, "", "");
+}
+
 /* What a linker makes of it */
 
 static const struct linked_core {
@@ -420,6 +447,8 @@ int main(void) {
       cmocka_unit_test(flash_is_a_size_or_a_kernel),
       cmocka_unit_test(a_net_that_does_not_run_says_so),
       cmocka_unit_test(an_arena_must_be_in_one_piece),
+      cmocka_unit_test(boards_make_a_table),
+      cmocka_unit_test(the_schema_describes_a_board),
       slow_test(the_linker_agrees_in_float32),
       slow_test(the_linker_agrees_in_8_bits),
   };
