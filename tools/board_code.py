@@ -19,7 +19,7 @@ import tempfile
 
 ARM = 'arm-none-eabi-'
 RISCV = 'riscv64-unknown-elf-'
-# In the order of the columns; the words are those of memory/cores.def.
+# In the order of the columns; the words are those of sema/model/cores.def.
 CORES = [
     ('cortex-m0plus', ARM, '-mcpu=cortex-m0plus -mthumb -mfloat-abi=soft'),
     ('cortex-m4', ARM,
