@@ -77,18 +77,19 @@ bool inference_time_find(const struct model *model,
   if (!gpu)
     return false;
   double rate = inference_rate(gpu, infer->dtype);
-  if (!gpu->bandwidth || rate <= 0) {
-    time->missing = gpu->bandwidth ? "its operations a second in that type"
-                                   : "the bandwidth of its memory";
+  time->missing = !gpu->bandwidth ? "the bandwidth of its memory"
+                  : rate <= 0     ? "its operations a second in that type"
+                                  : NULL;
+  if (!gpu->bandwidth)
     return true;
-  }
   arena_open_in(&scratch, model->arena);
   weight_roles_find(model, &scratch, &typed.roles);
   double bytes = inference_reads(model, typed_bytes, &typed) - CACHED;
   arena_close(&scratch);
   time->memory = bytes > 0 ? bytes / ((double)gpu->bandwidth * 1e9) : 0;
-  time->products =
-      2 * (double)model->predicted.macs * (double)infer->batch / rate;
+  if (rate > 0)
+    time->products =
+        2 * (double)model->predicted.macs * (double)infer->batch / rate;
   time->bound = time_rounded(time->products > time->memory ? time->products
                                                            : time->memory);
   return true;

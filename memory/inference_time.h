@@ -36,8 +36,8 @@ double inference_rate(const struct gpu *gpu, int element);
  *       bandwidth)
  *
  * at the maker's peak rates: 128 MiB of the weights may stay in caches, and
- * activations may never leave the chip (roofline: Williams et al. 2009). False
- * if no device is named.
+ * activations may never leave the chip (roofline: Williams et al. 2009). Of a
+ * card without a rate the bytes alone count. False if no device is named.
  */
 bool inference_time_find(const struct model *model,
                          const struct settings *settings,

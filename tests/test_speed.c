@@ -190,6 +190,12 @@ static void a_batch_has_a_bound(void **state) {
                  "inference.time", &report);
   assert_near(real(time, "bound_seconds"), ((1 << 30) - (128 << 20)) / 320e9);
   json_decref(report);
+  /* A GB10 has 273 GB/s and no published rates. */
+  time = time_of(BUILD "/tests/scratch/wide.net --predict --gpu gb10",
+                 "inference.time", &report);
+  assert_near(real(time, "bound_seconds"), ((1 << 30) - (128 << 20)) / 273e9);
+  assert_holds(word(time, "missing"), "its operations a second");
+  json_decref(report);
   assert_null(
       time_of("examples/zoo/resnet.net --predict", "inference.time", &report));
   json_decref(report);
