@@ -20,9 +20,9 @@ enum slug slug_find(struct slice name) {
 
 bool slug_is_choice(const char *name) {
   static const char *const choices[] = {
-      "bias-before-norm", "dead-branch",      "dense-on-map",
-      "huge-fc",          "pool-padding",     "pool-remainder",
-      "redundant-layer",  "stride-remainder", "stride-skips",
+      "bias-before-norm", "dead-branch",  "dense-on-map",   "dense-on-states",
+      "huge-fc",          "pool-padding", "pool-remainder", "redundant-layer",
+      "stride-remainder", "stride-skips",
   };
   for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
     if (strcmp(name, choices[i]) == 0)
@@ -274,6 +274,20 @@ void diag_offer(struct diagnostic *d, struct span span, struct slice text,
   va_start(args, format);
   put_offer(d, span, text, format_text(d, format, args), false);
   va_end(args);
+}
+
+void diag_offer_first(struct diagnostic *d, struct span span, struct slice text,
+                      const char *format, ...) {
+  if (!d->owner)
+    return;
+  va_list args;
+  va_start(args, format);
+  put_offer(d, span, text, format_text(d, format, args), false);
+  va_end(args);
+  struct offer first = d->offers.at[d->offers.count - 1];
+  for (size_t i = d->offers.count - 1; i > 0; i--)
+    d->offers.at[i] = d->offers.at[i - 1];
+  d->offers.at[0] = first;
 }
 
 void diag_offer_omission(struct diagnostic *d, struct span span,

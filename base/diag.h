@@ -58,6 +58,7 @@ struct diagnostic {
   VEC(struct label) fixits;
   VEC(struct offer) offers; /* best first */
   struct slice otherwise;   /* help, if there is no other */
+  bool mended;              /* by the fix of an error before it */
   int64_t repeats;          /* further reports at this place */
   struct diags *owner;      /* NULL: not shown */
 };
@@ -123,6 +124,10 @@ bool diag_help(struct diagnostic *d, const char *format, ...) PRINTF_LIKE(2, 3);
  */
 void diag_offer(struct diagnostic *d, struct span span, struct slice text,
                 const char *format, ...) PRINTF_LIKE(4, 5);
+
+/* The same, tried before the other offers. */
+void diag_offer_first(struct diagnostic *d, struct span span, struct slice text,
+                      const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* Offers to omit `span` and the blanks before it. Tried last, and only if the
  * line is not known from elsewhere. */

@@ -263,7 +263,8 @@ bool layer_check_sizes(const struct layer *layer, const char *arg,
       layer, WRONG_RANK, arg, "%d sizes for a map of %d spatial ax%s (%s)",
       sizes->rank, spatial, spatial == 1 ? "is" : "es",
       shape_text(layer->in[0]).text);
-  return diag_help(d, "give one size for all axes, or one for each");
+  diag_otherwise(d, "give one size for all axes, or one for each");
+  return false;
 }
 
 bool layer_check_map(const struct layer *layer) {
@@ -274,8 +275,8 @@ bool layer_check_map(const struct layer *layer) {
       layer, WRONG_RANK, NULL, "%s needs a map (LxC, HxWxC or DxHxWxC), not %s",
       layer->kind->name, shape_text(in).text);
   if (in->rank == 1)
-    diag_help(d, "this is a vector: it has been flattened before, or "
-                 "`reshape` makes a map of it");
+    diag_otherwise(d, "this is a vector: it has been flattened before, or "
+                      "`reshape` makes a map of it");
   return false;
 }
 

@@ -136,8 +136,9 @@ static bool kernel_fits(const struct layer *layer, struct window *windows,
     if (d->span.begin > layer->site->span.begin)
       diag_offer(d, (struct span){d->span.end, d->span.end}, slice_of(" pad"),
                  "add `pad`");
-    return diag_help(d, "add `pad`, use a smaller window, or drop a stride or "
-                        "pooling before it");
+    diag_otherwise(d, "add `pad`, use a smaller window, or drop a stride or "
+                      "pooling before it");
+    return false;
   }
   return true;
 }

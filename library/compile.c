@@ -7,6 +7,7 @@
 #include "library/bounds.h"
 #include "library/repair.h"
 #include "sema/lint/lint.h"
+#include "sema/lint/given_input.h"
 #include "sema/lint/meet.h"
 #include "base/shown.h"
 #include "sema/model/degrees.h"
@@ -415,8 +416,10 @@ enum netc_status compile_net(struct netc *netc) {
                                      .settings = &load->settings,
                                      .given = &load->given};
   enum netc_status status = run_passes(netc);
-  if (status == NETC_ERROR && unit.program)
+  if (status == NETC_ERROR && unit.program) {
+    given_input_help(&load->expansion, &load->model);
     meet_help(&load->expansion, unit.program, &load->model);
+  }
   mend_offers(netc);
   name_net(load, unit.path);
   load->compiled.statements = load->statements;

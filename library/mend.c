@@ -88,11 +88,36 @@ struct mend_attempt {
   struct offer offer;
   bool syntax; /* it fixes a syntax error */
   bool guesses;
+  struct span own; /* the diagnostic, if the fix is on other lines; or 0, 0 */
   bool (*bearable)(enum slug slug);
   struct mend_edits all; /* with the earlier edits */
   int64_t left;          /* syntax errors after it */
   bool breaks;           /* it causes errors on other lines */
 };
+
+/* Where a place is after edits before it. */
+static struct span moved(const struct mend_edits *edits, struct span span) {
+  int64_t shift = 0;
+  for (size_t i = 0; i < edits->at.count; i++) {
+    const struct offer *edit = &edits->at.at[i];
+    if (edit->span.end <= span.begin)
+      shift += (int64_t)edit->text.length -
+               (int64_t)(edit->span.end - edit->span.begin);
+  }
+  return (struct span){(uint32_t)(span.begin + shift),
+                       (uint32_t)(span.end + shift)};
+}
+
+/* The merit of a fix on other lines: the error must be gone, with no new one.
+ */
+static enum merit merit_of_own(const struct mender *m,
+                               const struct mend_trial *t,
+                               const struct mend_attempt *a) {
+  struct span own = moved(&a->all, a->own);
+  own.begin -= m->base;
+  own.end -= m->base;
+  return a->breaks ? FAILS : merit_in(t, own, a->bearable);
+}
 
 static enum merit try_once(struct mender *m, struct mend_attempt *a) {
   struct arena scratch;
@@ -112,6 +137,10 @@ static enum merit try_once(struct mender *m, struct mend_attempt *a) {
     m->nodes += t->model.nodes.count;
     if (a->left <= m->syntax - a->syntax)
       merit = merit_in(t, region, a->bearable);
+    if (a->own.end && merit != FAILS) {
+      enum merit own = merit_of_own(m, t, a);
+      merit = own < merit ? own : merit;
+    }
   }
   arena_close(&scratch);
   return merit;
@@ -251,6 +280,16 @@ static bool reads_as(struct mender *m, struct diagnostic *d, struct span span) {
   return true;
 }
 
+/* The error's place, if a fix is on other lines; fixes of warnings may be. */
+static struct span own_place(const struct mender *m, const struct diagnostic *d,
+                             struct span fix) {
+  size_t at = d->span.begin - m->base;
+  size_t begin = slice_line_begin(m->text, at);
+  size_t end = slice_line_end(m->text, at);
+  bool here = fix.begin - m->base <= end && fix.end - m->base >= begin;
+  return here || d->severity != SEVERITY_ERROR ? (struct span){0, 0} : d->span;
+}
+
 /* Takes the first of a diagnostic's fixes with the required merit. */
 static bool take_offer(struct mender *m, struct diagnostic *d, enum merit least,
                        bool last) {
@@ -261,6 +300,7 @@ static bool take_offer(struct mender *m, struct diagnostic *d, enum merit least,
     if (a.offer.last != last || a.offer.span.begin < m->base ||
         a.offer.span.end > m->base + m->text.length)
       continue;
+    a.own = own_place(m, d, a.offer.span);
     enum merit merit = try_offer(m, &a);
     if (merit < least)
       continue;
@@ -274,12 +314,81 @@ static bool take_offer(struct mender *m, struct diagnostic *d, enum merit least,
   return false;
 }
 
+/* Finds errors on the line of another, which hide each other's fixes. */
+static int find_beside(const struct mender *m, const struct diagnostic *d,
+                       struct diagnostic **beside, int most) {
+  const struct diags *diags = &m->load->diags;
+  const struct source *source = &m->load->sources.all.at[m->unit->source];
+  struct span line = lines_at(m, d->span.begin);
+  int count = 0;
+  for (size_t i = 0; i < diags->all.count && count < most; i++) {
+    struct diagnostic *other = diags->all.at[i];
+    if (other != d && other->severity == SEVERITY_ERROR &&
+        mend_is_in(source, other->span) && other->offers.count &&
+        !other->offers.at[0].last && other->span.begin >= line.begin &&
+        other->span.end <= line.end)
+      beside[count++] = other;
+  }
+  return count;
+}
+
+/* The line with the first fix of each error; empty: they overlap. */
+static struct slice together(struct mender *m, struct diagnostic *const *all,
+                             int count, struct span line) {
+  struct mend_edits edits = {{0}};
+  for (int i = 0; i < count; i++) {
+    struct mend_edits more = {{0}};
+    const struct offer *offer = &all[i]->offers.at[0];
+    struct span region;
+    if (offer->last || offer->span.begin < line.begin ||
+        offer->span.end > line.end ||
+        !add_edit(&m->arena, &edits, offer, &more, &region))
+      return (struct slice){"", 0};
+    edits = more;
+  }
+  struct slice text =
+      slice_from(slice_to(m->text, line.end - m->base), line.begin - m->base);
+  return mend_put(m->load->diags.arena, text, line.begin, edits.at.at,
+                  edits.at.count);
+}
+
+/*
+ * Fixes the mistakes of a line at once: `conv 64 3x3 padd bn rel`. The first
+ * error has the edit, and the others their help.
+ */
+static bool take_together(struct mender *m, struct diagnostic *d) {
+  enum { MOST = 5 };
+  struct diagnostic *all[MOST] = {d};
+  int count = 1 + find_beside(m, d, all + 1, MOST - 1);
+  struct span line = lines_at(m, d->span.begin);
+  if (count == 1 || !d->offers.count)
+    return false;
+  struct slice text = together(m, all, count, line);
+  struct text help = text_new(m->load->diags.arena);
+  text_printf(&help, "write `%.*s`", SLICE_ARG(text));
+  struct mend_attempt a = {.offer = {line, text, text_slice(&help), false},
+                           .bearable = is_of_values,
+                           .syntax = mend_is_syntax(d->slug)};
+  if (!text.length || try_offer(m, &a) != COMPILES)
+    return false;
+  keep_attempt(m, &a);
+  diag_take(d, &a.offer);
+  for (int i = 1; i < count; i++) {
+    struct offer offer = all[i]->offers.at[0];
+    diag_take(all[i], &offer);
+    all[i]->fixits.count = 0;
+    all[i]->mended = true;
+  }
+  return true;
+}
+
 static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
   bool error = d->severity == SEVERITY_ERROR;
   if (!error && m->nodes > WARNING_NODES)
     return;
-  if (take_offer(m, d, COMPILES, false) ||
-      (!error && take_offer(m, d, COMPILES, true)) || !error)
+  if (d->mended || take_offer(m, d, COMPILES, false) ||
+      (!error && take_offer(m, d, COMPILES, true)) || !error ||
+      take_together(m, d))
     return;
   struct span lines = lines_at(m, d->span.begin);
   struct span piece = piece_at(m, lines, d->span.begin);

@@ -18,6 +18,7 @@
 %param {struct parser *p}
 
 %code requires {
+#include "parser/marks.h"
 #include "parser/advice.h"
 #include "parser/build.h"
 #include "parser/syntax.h"
@@ -637,7 +638,8 @@ static struct block *read_text(struct arena *arena, struct diags *diags,
   arena_open_in(&scratch, arena);
   p.alike = alike_open(&scratch);
   scan_begin(&p.scan, &scratch, diags, source);
-  if (netc_grammar_parse(&p) != 0 || !p.program) {
+  if (marks_report(diags, source) || netc_grammar_parse(&p) != 0 ||
+      !p.program) {
     uint32_t end = p.scan.end;
     p.program = open_block(&p, (struct stmt_list){0}, (struct span){end, end});
   }

@@ -210,8 +210,11 @@ static void put_item(struct text *out, struct slice how, struct slice value) {
     put_tail(out, value);
   } else if (slice_is(how, "nobias")) {
     text_put(out, is_false(value) ? " nobias" : "");
-  } else if (slice_is(how, "ceil")) {
-    text_put(out, is_true(value) ? " ceil" : "");
+  } else if (slice_is(how, "ceil") || slice_is(how, "bidir")) {
+    if (is_true(value))
+      text_printf(out, " %.*s", SLICE_ARG(how));
+  } else if (slice_is(how, "last")) { /* return_sequences */
+    text_put(out, is_false(value) ? " last" : "");
   } else if (slice_is(how, "/")) {
     if (slice_is(value, "1") || is_false(value))
       return;
@@ -253,13 +256,23 @@ static int find_item(const struct foreign_call *call, struct slice name,
   return -1;
 }
 
-/* Linear(512): a single value is the output's width, not the input's. */
+/* Linear(512), LSTM(128, return_sequences=True): a single value is the output's
+ * width, not the input's. */
 static bool lacks_input(const struct foreign_call *call, const char *template) {
+  struct slice how, width = item_name(word_at(template, 2), &how);
   int positions = 0;
-  for (int i = 0; i < call->count; i++)
+  bool named = false;
+  for (int i = 0; i < call->count; i++) {
     positions += !call->key[i].at && !slice_is(call->value[i], "x");
-  return positions == 1 && call->count == 1 && template[0] == '-' &&
-         template[1];
+    named = named || (call->key[i].at && foreign_same(call->key[i], width));
+  }
+  return positions == 1 && !named && template[0] == '-' && template[1];
+}
+
+/* Keras' recurrent layers, which have no input's width, give the last state. */
+static bool gives_last(const struct foreign_call *call, const char *template) {
+  return lacks_input(call, template) ||
+         find_item(call, slice_of("units"), -1) >= 0;
 }
 
 static void put_by_template(struct text *out, struct foreign_call *call,
@@ -269,8 +282,11 @@ static void put_by_template(struct text *out, struct foreign_call *call,
   for (int i = 1; (item = word_at(template, i)).length; i++) {
     struct slice name = item_name(item, &how);
     int at = name.length ? find_item(call, name, i - shift) : -1;
-    if (at < 0)
+    if (at < 0) {
+      if (slice_is(how, "last") && gives_last(call, template))
+        text_put(out, " last");
       continue;
+    }
     call->used[at] = true;
     put_item(out, how, call->value[at]);
   }

@@ -77,7 +77,8 @@ static void put_keyed(struct layer_writing *w, const struct item *item) {
   const char *meaning = items_meaning(w->kind, item->key);
   items_say_why(&w->why, meaning ? items_why(meaning, item->key) : NULL);
   if (meaning && !is_truth(item->value) &&
-      items_among(slice_of(meaning), "bias frozen inplace bn ceil bidir")) {
+      items_among(slice_of(meaning),
+                  "bias frozen inplace bn ceil bidir states")) {
     w->failed = true;
   } else if (!meaning) {
     struct text name = text_new(w->arena);
@@ -106,6 +107,8 @@ static void put_keyed(struct layer_writing *w, const struct item *item) {
       text_printf(&w->options, " %s", meaning);
   } else if (strcmp(meaning, "frozen") == 0)
     text_put(&w->options, is_false_value(item->value) ? " frozen" : "");
+  else if (strcmp(meaning, "states") == 0)
+    text_put(&w->options, is_false_value(item->value) ? " last" : "");
   else if (strcmp(meaning, "eps") == 0)
     text_put(&w->options, "");
   else if (strcmp(meaning, "bn") == 0)
@@ -254,6 +257,14 @@ static void place_conv(struct layer_writing *w) {
   w->failed = w->failed || (window && !w->size_count && at < count);
   if (!window && at < count)
     w->kernel = n[at++];
+  if (w->kernel.at && !window && at == 2 && count == 3 &&
+      slice_equal(w->kernel, n[at])) { /* 64 3 3 */
+    struct text both = text_new(w->arena);
+    text_printf(&both, "%.*sx%.*s", SLICE_ARG(n[at]), SLICE_ARG(n[at]));
+    w->kernel = text_slice(&both);
+    items_say_why(&w->why, "the sizes of a window are joined by x");
+    at++;
+  }
   if (at < count)
     items_say_why(&w->why, "a stride is written `/2`, padding `pad=1`");
   if (!w->stride.at && at < count)
@@ -285,16 +296,52 @@ static void put_value(struct text *out, struct slice value) {
     text_printf(out, " %.*s", SLICE_ARG(value));
 }
 
+/* Functions without a value whose number means another layer. */
+static bool put_function(struct layer_writing *w, struct text *out) {
+  if (w->number_count != 1)
+    return false;
+  struct slice number = w->numbers[0];
+  if (strcmp(w->kind->name, "softmax") == 0) {
+    text_printf(out, "fc %.*s softmax", SLICE_ARG(number));
+    items_say_why(&w->why,
+                  "softmax has no size; the dense layer before it has");
+    return true;
+  }
+  if (strcmp(w->kind->name, "relu") != 0)
+    return false;
+  if (slice_is(number, "6"))
+    text_put(out, "relu6");
+  else
+    text_printf(out, "leaky %.*s", SLICE_ARG(number));
+  items_say_why(&w->why, "with a slope below zero it is `leaky`, with a bound "
+                         "of 6 `relu6`");
+  return true;
+}
+
+/* lstm 128 2, lstm 28 128 2: the last number is that of the layers. */
+static void place_layers(struct layer_writing *w) {
+  enum { MOST_LAYERS = 8 }; /* a larger number is a width: lstm 28 128 */
+  int count = w->number_count;
+  if (!items_spec(w->kind, "layers") || !items_has_units(w->kind) ||
+      w->units.at || count < 2 || count > 3)
+    return;
+  struct slice last = w->numbers[count - 1], width = w->numbers[count - 2];
+  if (!slice_is_number(last) || int_of(last) > MOST_LAYERS ||
+      int_of(last) >= int_of(width))
+    return;
+  put_option(w, "layers", last);
+  items_say_why(&w->why, "layers above each other are `layers=2`");
+  w->numbers[0] = width;
+  w->number_count = 1;
+}
+
 static void put_numbers(struct layer_writing *w, struct text *out) {
   const struct layer_kind *kind = w->kind;
   const struct arg_spec *first = kind->specs;
   bool takes = first && first->name && first->place == PLACE_POSITION;
-  if (strcmp(kind->name, "softmax") == 0 && w->number_count == 1) {
-    text_printf(out, "fc %.*s softmax", SLICE_ARG(w->numbers[0]));
-    items_say_why(&w->why,
-                  "softmax has no size; the dense layer before it has");
+  if (put_function(w, out))
     return;
-  }
+  place_layers(w);
   text_put(out, kind->name);
   put_value(out, w->units);
   put_value(out, w->kernel);

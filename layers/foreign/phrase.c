@@ -239,8 +239,13 @@ static struct slice label_before(struct slice *line) {
   if (!phrase_is_name(left))
     return (struct slice){NULL, 0};
   *line = slice_plain(slice_from(*line, assigned + 1));
+  size_t callee = 0;
+  while (callee < line->length &&
+         (line->at[callee] == '.' || is_word_byte(line->at[callee])))
+    callee++;
+  bool called = slice_begins(slice_from(*line, callee), "(");
   bool flows =
-      is_current(left) ||
+      (called && is_current(left)) ||
       phrase_is_one_of(left, "inputs outputs model net layer layers logits "
                              "feat features z");
   return flows ? (struct slice){NULL, 0} : left;
@@ -336,6 +341,44 @@ static struct slice matlab(struct phrase *p, struct slice line) {
   return text_slice(&out);
 }
 
+/*
+ * separableconv 64 3x3, SeparableConv2D(64, 3): a filter for each channel, with
+ * the stride and padding, then a convolution of 1x1. In Keras, whose call it
+ * is, the first one has no bias.
+ */
+static bool separable(struct phrase *p, struct slice line, struct slice label) {
+  struct slice word = slice_word(line), rest = slice_from(line, word.length);
+  const struct foreign_layer *row = foreign_layer_find(word);
+  if (!row || !word_index("SeparableConv2D SeparableConv1D separable_conv "
+                          "separable sepconv",
+                          slice_of(row->word)))
+    return false;
+  struct text as_conv = text_new(p->arena), conv = text_new(p->arena);
+  struct text depthwise = text_new(p->arena), across = text_new(p->arena);
+  bool call = slice_begins(rest, "(");
+  const char *why = NULL;
+  text_printf(&as_conv, "%s%.*s", call ? "Conv2D" : "conv", SLICE_ARG(rest));
+  if (!line_write(p->arena, text_slice(&as_conv), (struct slice){NULL, 0},
+                  &conv, &why))
+    return false;
+  text_putc(&conv, '\0');
+  struct slice part, units = word_at(conv.at, 2), kernel = word_at(conv.at, 3);
+  text_printf(&depthwise, "dwconv %.*s", SLICE_ARG(kernel));
+  text_printf(&across, "conv %.*s 1x1", SLICE_ARG(units));
+  for (int i = 4; (part = word_at(conv.at, i)).length; i++) {
+    bool window = part.at[0] == '/' || slice_begins(part, "pad") ||
+                  slice_begins(part, "dilate");
+    text_printf(window ? &depthwise : &across, " %.*s", SLICE_ARG(part));
+  }
+  text_puts(p->out, text_slice(&depthwise));
+  text_put(p->out, call ? " nobias; " : "; ");
+  if (label.length)
+    text_printf(p->out, "%.*s: ", SLICE_ARG(label));
+  text_puts(p->out, text_slice(&across));
+  return kernel.length && phrase_said(p, "a separable convolution is one for "
+                                         "each channel and one of 1x1");
+}
+
 static bool put_statement(struct phrase *p, struct slice line);
 
 bool phrase_put_line(struct phrase *p, struct slice line) {
@@ -391,8 +434,12 @@ static bool put_statement(struct phrase *p, struct slice line) {
     return phrase_said(p, "all sizes but the batch become one by `flatten`");
   }
   struct text name = text_new(p->arena);
-  if (label.at)
+  if (slice_is(label, "x")) /* joins sizes, but may be a label */
+    text_puts(&name, label);
+  else if (label.at)
     phrase_put_name(&name, label);
+  if (separable(p, line, text_slice(&name)))
+    return true;
   size_t before = p->out->length;
   if (line_write(p->arena, line, text_slice(&name), p->out, &p->why)) {
     p->why = p->why && !label.at ? p->why : why ? why : p->why;

@@ -277,9 +277,9 @@ static void check_kept(struct lint *l) {
 
 /* A new check is a function and a line here. */
 static void (*const checks[])(struct lint *l, int64_t node) = {
-    lint_channels_first, lint_windows, lint_pool_padding, lint_dense_on_map,
-    check_bias,          check_share,  check_redundant,   check_alignment,
-    check_loss,          check_dead,
+    lint_channels_first,  lint_windows, lint_pool_padding, lint_dense_on_map,
+    lint_dense_on_states, check_bias,   check_share,       check_redundant,
+    check_alignment,      check_loss,   check_dead,
 };
 
 static void count_readers(struct lint *l) {

@@ -57,5 +57,6 @@ void lint_windows(struct lint *l, int64_t node);
 void lint_channels_first(struct lint *l, int64_t node);
 void lint_pool_padding(struct lint *l, int64_t node);
 void lint_dense_on_map(struct lint *l, int64_t node);
+void lint_dense_on_states(struct lint *l, int64_t node);
 
 #endif

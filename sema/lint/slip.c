@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/window.h"
+#include "sema/lint/given_input.h"
 #include "sema/lint/linter.h"
 
 /* channels-first: 3x224x224 is a map of 3 rows and 224 channels */
@@ -18,22 +19,17 @@ static bool has_windows(const struct lint *l) {
 static void offer_sizes(struct lint *l, struct diagnostic *d, int64_t node,
                         int at) {
   const struct node *n = &l->model->nodes.at[node];
-  struct slice text = sources_slice(l->diags->sources, n->span);
-  size_t begin = text.length;
   struct text sizes = text_new(l->model->arena);
   text_printf(&sizes, "%" PRId64 "x%" PRId64 "x%" PRId64, n->out->dim[at + 1],
               n->out->dim[at + 2], n->out->dim[at]);
-  while (begin > 0 && text.at[begin - 1] != ' ')
-    begin--;
   diag_help(d,
             at ? "the batch is never written, and channels come last: `%.*s`"
                : "channels come last: `%.*s`",
             SLICE_ARG(sizes));
-  for (size_t i = begin; i < text.length; i++)
-    if (text.at[i] != 'x' && (text.at[i] < '0' || text.at[i] > '9'))
-      return; /* sizes are names */
-  diag_offer(d, (struct span){n->span.begin + (uint32_t)begin, n->span.end},
-             text_slice(&sizes), "write `input %.*s`", SLICE_ARG(sizes));
+  struct span place = given_sizes(l->diags->sources, n);
+  if (place.begin)
+    diag_offer(d, place, text_slice(&sizes), "write `input %.*s`",
+               SLICE_ARG(sizes));
 }
 
 void lint_channels_first(struct lint *l, int64_t node) {
@@ -116,4 +112,54 @@ void lint_dense_on_map(struct lint *l, int64_t node) {
             "`fc %" PRId64 "` takes the whole map as one vector, `gap` "
             "before it the mean of all positions",
             shape_channels(n->out));
+}
+
+/* dense-on-states: weights for each step of a sequence */
+
+/* The row of an option that a layer can have, and has not; -1: none. */
+static int left_out(const struct node *node, const char *option) {
+  const struct arg_spec *specs = node->kind->specs;
+  for (int i = 0; specs && specs[i].name; i++)
+    if (strcmp(specs[i].name, option) == 0)
+      return node->given >> i & 1 ? -1 : i;
+  return -1;
+}
+
+/*
+ * The recurrent layer whose states come in, through layers that keep the shape;
+ * -1: none. Where all states are meant, `flatten` says so.
+ */
+static int64_t states_before(const struct lint *l, int64_t node) {
+  const struct model *model = l->model;
+  const struct node *n = &model->nodes.at[node];
+  const struct shape *states = NULL;
+  while (n->input_count == 1) {
+    int64_t before = node_input(model, n, 0);
+    n = &model->nodes.at[before];
+    states = states ? states : n->out;
+    if (states->rank != 2 || !shape_equal(n->out, states))
+      return -1;
+    if (left_out(n, "last") >= 0)
+      return before;
+  }
+  return -1;
+}
+
+void lint_dense_on_states(struct lint *l, int64_t node) {
+  const struct node *n = &l->model->nodes.at[node];
+  int64_t from;
+  if (n->out->rank != 1 || !n->kind->macs || !n->kind->params ||
+      left_out(n, "last") >= 0 || (from = states_before(l, node)) < 0)
+    return;
+  const struct node *states = &l->model->nodes.at[from];
+  struct slice all = lint_layer_text(l, from), name = slice_of(n->kind->name);
+  struct text help = text_new(l->model->arena);
+  struct diagnostic *d =
+      lint_warn(l, DENSE_ON_STATES, node, "%.*s reads all %" PRId64 " states",
+                SLICE_ARG(name), states->out->dim[0]);
+  diag_label(d, states->span, "gives %s", shape_text(states->out).text);
+  text_printf(&help,
+              "`%.*s last` gives the last one; `flatten` before %.*s takes all",
+              SLICE_ARG(all), SLICE_ARG(name));
+  lint_offer_word(l, d, from, "last", text_string(&help));
 }

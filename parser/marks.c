@@ -1,0 +1,70 @@
+/* Marks that tools around a source leave in it: of Git and of Markdown. */
+#include "parser/marks.h"
+
+struct marks {
+  struct diags *diags;
+  struct slice text;
+  uint32_t base;
+};
+
+static struct span span_of(const struct marks *m, size_t begin, size_t end) {
+  return (struct span){m->base + (uint32_t)begin, m->base + (uint32_t)end};
+}
+
+/* The next line from `at` on that begins with `mark`; the text's length: none.
+ * Blanks may precede a fence. */
+static size_t find_line(const struct marks *m, size_t at, const char *mark) {
+  while (at < m->text.length) {
+    size_t end = slice_line_end(m->text, at);
+    struct slice line = slice_from(slice_to(m->text, end), at);
+    while (*mark == '`' && line.length && line.at[0] == ' ')
+      line = slice_from(line, 1);
+    if (slice_begins(line, mark))
+      return at;
+    at = end + 1;
+  }
+  return m->text.length;
+}
+
+/* The marks of Git: <<<<<<< ours, =======, >>>>>>> theirs. */
+static bool report_conflict(const struct marks *m) {
+  size_t begin = find_line(m, 0, "<<<<<<<");
+  size_t middle = find_line(m, begin, "=======");
+  size_t last = find_line(m, middle, ">>>>>>>");
+  if (last == m->text.length)
+    return false;
+  struct diagnostic *d =
+      diag(m->diags, SYNTAX, span_of(m, begin, slice_line_end(m->text, begin)),
+           "a merge left a conflict here: there are two versions of the lines");
+  diag_label(d, span_of(m, middle, slice_line_end(m->text, middle)),
+             "between the versions");
+  diag_label(d, span_of(m, last, slice_line_end(m->text, last)),
+             "after the second");
+  diag_help(d, "keep the lines of one version, and delete the other and the "
+               "lines with marks");
+  return true;
+}
+
+/* ```net, its lines, ```: what a chat answers, or a README has. */
+static bool report_fence(const struct marks *m) {
+  size_t begin = find_line(m, 0, "```");
+  if (begin == m->text.length)
+    return false;
+  size_t inside = slice_line_end(m->text, begin);
+  size_t close = find_line(m, inside + 1, "```");
+  struct diagnostic *d =
+      diag(m->diags, SYNTAX, span_of(m, begin, inside),
+           "a fence of Markdown is not part of the language");
+  struct slice lines = slice_from(slice_to(m->text, close), inside + 1);
+  if (lines.length)
+    diag_offer(d, span_of(m, 0, m->text.length), lines,
+               "keep only the lines between the fences");
+  diag_otherwise(d, "keep only the lines between the fences");
+  return true;
+}
+
+bool marks_report(struct diags *diags, int source) {
+  const struct source *all = &diags->sources->all.at[source];
+  struct marks m = {diags, all->text, all->base};
+  return report_conflict(&m) || report_fence(&m);
+}
