@@ -1,7 +1,10 @@
 /* Convolutions and pools: kernel, stride, padding and dilation as text. */
 #include "import/window.h"
 
+#include <inttypes.h>
 #include <string.h>
+
+#include "base/check.h"
 
 struct graph_window window_square(int axes, int64_t kernel, int64_t stride) {
   struct graph_window w = {.axes = axes};
@@ -38,6 +41,48 @@ bool window_fits(struct graph *graph, const struct graph_node *node) {
 bool window_help(struct graph *graph) {
   graph->error.input = only_picture(graph);
   return graph_help(graph, "a larger input: --input HEIGHTxWIDTHxCHANNELS");
+}
+
+/* The product of the strides from the input to the smallest map so far. */
+static int64_t total_stride(struct graph *graph) {
+  size_t count = graph->nodes.count;
+  int64_t *strides = arena_alloc(graph->arena, count + 1, sizeof *strides);
+  int64_t most = 1;
+  for (size_t i = 0; i < count; i++) {
+    const struct graph_node *node = graph->nodes.at[i];
+    const struct graph_shape *out = graph_shape(graph, (int)i);
+    strides[i] = 1;
+    if (!node->inputs.count)
+      continue;
+    int from = node->inputs.at[0];
+    const struct graph_shape *in = graph_shape(graph, from);
+    int64_t rows = out->size[0], before = in->size[0];
+    strides[i] = strides[from];
+    if (out->rank != 3 || in->rank != 3 || rows < 2 || before < 1)
+      continue;
+    if (rows > before)
+      strides[i] = max_i64(1, strides[from] * before / rows);
+    else if (!mul_i64(strides[from], (before + rows / 2) / rows, &strides[i]))
+      strides[i] = strides[from];
+    most = max_i64(most, strides[i]);
+  }
+  return most;
+}
+
+bool window_meet_help(struct graph *graph, const char *otherwise) {
+  struct graph_shape in = only_picture(graph);
+  int64_t stride = in.rank ? total_stride(graph) : 1;
+  int64_t sides[3] = {0};
+  if (stride > in.size[0] || stride > in.size[1])
+    stride = 1;
+  for (int i = 0; i < in.rank; i++)
+    sides[i] = i < 2 ? ceil_div_i64(in.size[i], stride) * stride : in.size[i];
+  if (in.rank && (sides[0] != in.size[0] || sides[1] != in.size[1]))
+    return graph_help(graph,
+                      "sides that are multiples of %" PRId64
+                      " can be halved and enlarged again: `--input %s`",
+                      stride, graph_sizes(graph, sides, in.rank));
+  return graph_help(graph, "%s", otherwise);
 }
 
 int64_t window_count(const struct graph_window *w, int axis, int64_t in) {

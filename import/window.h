@@ -21,6 +21,12 @@ bool window_fits(struct graph *graph, const struct graph_node *node);
 /* Adds help for a window larger than its padded input; returns false. */
 bool window_help(struct graph *graph);
 
+/*
+ * Adds help for maps that are joined and differ: an input whose sides the total
+ * stride divides, if the only one's are not, or else `otherwise`. Returns false.
+ */
+bool window_meet_help(struct graph *graph, const char *otherwise);
+
 /* Outputs along an axis of `in` values, rounded down; 0 or less if the window
  * does not fit. Arguments are below 2^40: every reader checks that. */
 int64_t window_count(const struct graph_window *w, int axis, int64_t in);

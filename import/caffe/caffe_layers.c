@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "import/caffe/caffe.h"
+#include "import/window.h"
 
 int64_t caffe_int(struct caffe *c, const char *name, int64_t usual,
                   int64_t least) {
@@ -177,6 +178,21 @@ static void weigh(struct caffe *c, int *terms) {
   }
 }
 
+/* Reports a bottom that differs from the first one. */
+static bool shapes_differ(struct caffe *c, int bottom, const char *in_what) {
+  struct graph *g = c->graph;
+  struct graph_shape first = *caffe_shape(c), other = *graph_shape(g, bottom);
+  caffe_fail(c, graph_text(g, "its bottoms have different %s, %s and %s",
+                           in_what, graph_sizes(g, first.size, first.rank),
+                           graph_sizes(g, other.size, other.rank)));
+  return window_meet_help(g, first.size[first.rank - 1] ==
+                                     other.size[other.rank - 1]
+                                 ? "`pad: 1` keeps the size of a map at a "
+                                   "`kernel_size` of 3"
+                                 : "a convolution with `kernel_size: 1` gives "
+                                   "it other channels");
+}
+
 bool caffe_eltwise(struct caffe *c) {
   bool product = caffe_is(c, "operation", "PROD", "0");
   bool most = caffe_is(c, "operation", "MAX", "2");
@@ -186,7 +202,7 @@ bool caffe_eltwise(struct caffe *c) {
   for (size_t i = 0; i < c->at->bottom_count; i++) {
     terms[i] = c->at->bottoms[i];
     if (!graph_same_shape(graph_shape(c->graph, terms[i]), caffe_shape(c)))
-      return caffe_fail(c, "its bottoms have different shapes");
+      return shapes_differ(c, terms[i], "shapes");
   }
   if (!product && !most)
     weigh(c, terms);
@@ -223,7 +239,7 @@ bool caffe_concat(struct caffe *c) {
   struct graph_node *node = graph_join(c->graph, WORD_CONCAT);
   for (size_t i = 0; i < c->at->bottom_count; i++) {
     if (graph_shape(c->graph, c->at->bottoms[i])->rank != rank)
-      return caffe_fail(c, "its bottoms have different numbers of axes");
+      return shapes_differ(c, c->at->bottoms[i], "numbers of axes");
     graph_operand(c->graph, node, c->at->bottoms[i]);
   }
   if (axis != rank - 1)

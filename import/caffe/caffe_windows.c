@@ -1,4 +1,5 @@
 /* Caffe's layers with weights or windows; sizes are rounded as Caffe does. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "import/caffe/caffe.h"
@@ -61,7 +62,11 @@ static bool convolution(struct caffe *c, int64_t out, int64_t groups) {
   if (!read_window(c, &w))
     return false;
   if (in % groups != 0 || out % groups != 0)
-    return caffe_fail(c, "`group` does not divide the channels");
+    return caffe_fail(
+        c, graph_text(c->graph,
+                      "`group` of %" PRId64 " does not divide %" PRId64
+                      " channels that come in, or `num_output` of %" PRId64,
+                      groups, in, out));
   struct graph_node *node = window_conv(c->graph, c->in, in, out, groups, &w);
   if (!fits(c, node))
     return false;

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/suggest.h"
 #include "import/darknet/darknet.h"
+#include "import/window.h"
 
 /* Layers. */
 
@@ -211,6 +213,22 @@ static int part_of(struct darknet *d, int input, int64_t from, int64_t to) {
   return graph_slice(d->graph, input, axis, "c", from, to)->index;
 }
 
+static int maps_differ(struct darknet *d, const struct darknet_section *s,
+                       const char *what, struct darknet_size a,
+                       struct darknet_size b) {
+  graph_fail(d->graph, s->line,
+             "%s a map of %" PRId64 "x%" PRId64 " to one of %" PRId64
+             "x%" PRId64,
+             what, a.height, a.width, b.height, b.width);
+  int64_t more = max_i64(a.height, b.height);
+  int64_t less = max_i64(1, min_i64(a.height, b.height));
+  return window_meet_help(d->graph,
+                          more % less == 0
+                              ? "compare the `stride` of the layers before both"
+                              : "`pad=1` in a [convolutional] section keeps "
+                                "the size of its map");
+}
+
 int darknet_route(struct darknet *d, struct darknet_section *s, int input) {
   const struct darknet_option *layers = needed(d, s, "layers");
   int64_t groups = darknet_at_least(d, s, "groups", 1, 1);
@@ -232,7 +250,7 @@ int darknet_route(struct darknet *d, struct darknet_section *s, int input) {
     *VEC_PUSH(d->graph->arena, &join.inputs) = from;
     struct darknet_size first = darknet_size(d, join.inputs.at[0]);
     if (in.height != first.height || in.width != first.width)
-      return DARKNET_FAIL(d, s, "[route] joins maps of different sizes");
+      return maps_differ(d, s, "[route] joins", in, first);
   }
   if (join.inputs.count == 0)
     return DARKNET_FAIL(d, s, "[route] needs `layers`");
@@ -251,10 +269,7 @@ static int add_part(struct darknet *d, const struct darknet_section *s, int to,
   struct darknet_size a = darknet_size(d, to), b = darknet_size(d, from);
   int64_t step = b.height / a.height;
   if (step < 1 || b.height != a.height * step || b.width != a.width * step)
-    return DARKNET_FAIL(d, s,
-                        "[shortcut] adds a map of %" PRId64 "x%" PRId64
-                        " to one of %" PRId64 "x%" PRId64,
-                        b.height, b.width, a.height, a.width);
+    return maps_differ(d, s, "[shortcut] adds", b, a);
   if (step > 1) {
     struct graph_node *node = graph_layer(d->graph, WORD_POOL, from);
     graph_flag(d->graph, node, "1x1");
