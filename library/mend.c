@@ -387,8 +387,7 @@ static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
   if (!error && m->nodes > WARNING_NODES)
     return;
   if (d->mended || take_offer(m, d, COMPILES, false) ||
-      (!error && take_offer(m, d, COMPILES, true)) || !error ||
-      take_together(m, d))
+      (!error && take_offer(m, d, COMPILES, true)) || !error)
     return;
   struct span lines = lines_at(m, d->span.begin);
   struct span piece = piece_at(m, lines, d->span.begin);
@@ -396,7 +395,8 @@ static void mend_diagnostic(struct mender *m, struct diagnostic *d) {
   if (is_of_writing(d->slug) &&
       ((inside && reads_as(m, d, piece)) || reads_as(m, d, lines)))
     return;
-  if (!take_offer(m, d, COMPILES, true) && !take_offer(m, d, BINDS, false))
+  if (!take_together(m, d) && !take_offer(m, d, COMPILES, true) &&
+      !take_offer(m, d, BINDS, false))
     take_offer(m, d, BINDS, true);
 }
 

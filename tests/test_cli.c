@@ -1180,7 +1180,8 @@ static void a_host_may_have_any_size(void **state) {
   }
 }
 
-/* The values that the error names work, and none between them. */
+/* The values that the error names work: the first that the total stride
+ * divides. Below 16018 none works. */
 static void sizes_that_are_offered_work(void **state) {
   (void)state;
   static const char unet[] =
@@ -1188,13 +1189,14 @@ static void sizes_that_are_offered_work(void **state) {
            "errors/a-u-net-";
   expect(NETC " check tests/golden/errors/"
               "a-u-net-of-sound-whose-steps-do-not-meet.net",
-         1, "", "with input 16018x1 all sizes meet");
+         1, "", "with input 16020x1 all sizes meet");
   for (int length = 16001; length <= 16018; length++) {
     struct run r = run("%sof-sound-whose-steps-do-not-meet.net --input %dx1",
                        unet, length);
     assert_int_equal(r.status, length < 16018);
     run_free(&r);
   }
+  expect_done("%sof-sound-whose-steps-do-not-meet.net --input 16020x1", unet);
   struct run r = run("%swhose-maps-do-not-meet.net --input 352x528x1", unet);
   assert_int_equal(r.status, 0);
   run_free(&r);

@@ -307,12 +307,12 @@ static bool put_function(struct layer_writing *w, struct text *out) {
                   "softmax has no size; the dense layer before it has");
     return true;
   }
-  if (strcmp(w->kind->name, "relu") != 0)
+  bool six = slice_is(number, "6");
+  if (strcmp(w->kind->name, "relu") != 0 ||
+      !(six || slice_begins(number, "0.")))
     return false;
-  if (slice_is(number, "6"))
-    text_put(out, "relu6");
-  else
-    text_printf(out, "leaky %.*s", SLICE_ARG(number));
+  text_put(out, six ? "relu6" : "leaky ");
+  text_puts(out, six ? slice_of("") : number);
   items_say_why(&w->why, "with a slope below zero it is `leaky`, with a bound "
                          "of 6 `relu6`");
   return true;

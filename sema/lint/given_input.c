@@ -37,28 +37,51 @@ static bool as_square(int64_t values, struct shape *meant) {
   return false;
 }
 
-/* The picture that was meant, and the reason; NULL: none is known. */
-static const char *meant_by(const struct shape *given, struct shape *meant) {
-  const int64_t *dim = given->dim;
-  if (given->rank == 1 && as_square(dim[0], meant))
-    return "a vector has no rows and columns, which `reshape` gives it";
-  if (given->rank == 2 && dim[0] > FEW && dim[1] > FEW) {
-    *meant = picture(dim[0], dim[1], 1);
-    return "a grey picture has one channel";
-  }
-  if (given->rank == 3 && is_few(dim[0]) && dim[1] > FEW && dim[2] > FEW) {
-    *meant = picture(dim[1], dim[2], dim[0]);
-    return "channels come last";
-  }
-  if (given->rank != 4 || dim[2] <= FEW)
-    return NULL;
-  bool first = is_few(dim[1]);
-  if (!first && (dim[3] > FEW || dim[1] <= FEW))
+/* True if an error is at a layer that moves windows over a map. */
+static bool is_at_windows(const struct diags *diags,
+                          const struct diagnostic *d) {
+  struct slice text = sources_slice(diags->sources, d->span);
+  size_t length = 0;
+  while (length < text.length && is_word_byte(text.at[length]))
+    length++;
+  const struct layer_kind *kind = layer_kind_find(slice_to(text, length));
+  return kind && kind->windows;
+}
+
+/* Four sizes with a batch; NULL: a volume. */
+static const char *without_batch(const int64_t *dim, bool rank,
+                                 struct shape *meant) {
+  bool cube = dim[0] == dim[1] && dim[1] == dim[2];
+  bool first = is_few(dim[1]) && (rank || dim[2] == dim[3]);
+  if (dim[2] <= FEW || cube || (!first && (!rank || dim[3] > FEW)))
     return NULL;
   *meant =
       first ? picture(dim[2], dim[3], dim[1]) : picture(dim[1], dim[2], dim[3]);
   return first ? "the batch is never written, and channels come last"
                : "the batch is never written";
+}
+
+/* The picture that was meant, and the reason; NULL: none is known. */
+static const char *meant_by(const struct diags *diags,
+                            const struct diagnostic *d,
+                            const struct shape *given, struct shape *meant) {
+  const int64_t *dim = given->dim;
+  switch (given->rank) {
+  case 1:
+    return is_at_windows(diags, d) && as_square(dim[0], meant)
+               ? "a vector has no rows and columns, which `reshape` gives it"
+               : NULL;
+  case 2:
+    *meant = picture(dim[0], dim[1], 1);
+    return dim[0] > FEW && dim[1] > FEW ? "a grey picture has one channel"
+                                        : NULL;
+  case 3:
+    *meant = picture(dim[1], dim[2], dim[0]);
+    return is_few(dim[0]) && dim[1] > FEW && dim[2] > FEW ? "channels come last"
+                                                          : NULL;
+  case 4: return without_batch(dim, d->slug == WRONG_RANK, meant);
+  default: return NULL;
+  }
 }
 
 static struct diagnostic *first_of_shapes(const struct diags *diags) {
@@ -79,8 +102,9 @@ void given_input_help(const struct expansion *expansion,
   const struct node *input = &model->nodes.at[model->sources.at[0]];
   struct span place = given_sizes(diags->sources, input);
   struct shape meant;
-  const char *why =
-      input->out->dtype == DTYPE_FLOAT ? meant_by(input->out, &meant) : NULL;
+  const char *why = input->out->dtype == DTYPE_FLOAT
+                        ? meant_by(diags, d, input->out, &meant)
+                        : NULL;
   if (!why || !place.begin)
     return;
   struct shape_text text = shape_text(&meant);
