@@ -182,9 +182,25 @@ static bool is_false(struct slice value) {
          foreign_same(value, slice_of("none"));
 }
 
-static void put_padding(struct text *out, struct slice value) {
+/* A pool's stride is its window, if it has no other. */
+static bool is_pool(const struct layer_kind *kind) {
+  return kind && kind->windows && !kind->params;
+}
+
+/* True if a stride other than 1 is written, or is the window. */
+static bool is_strided(const struct text *out, const struct layer_kind *kind) {
+  struct slice text = text_slice(out);
+  size_t stride = slice_find(text, " /");
+  return stride < text.length
+             ? !slice_is(slice_word(slice_from(text, stride + 2)), "1")
+             : is_pool(kind);
+}
+
+/* At a stride, SAME is TensorFlow's: PyTorch has it at a stride of 1 alone. */
+static void put_padding(struct text *out, const struct layer_kind *kind,
+                        struct slice value) {
   if (foreign_same(value, slice_of("same")))
-    text_put(out, " pad");
+    text_put(out, is_strided(out, kind) ? " pad=tf" : " pad");
   else if (!is_false(value) && !foreign_same(value, slice_of("valid"))) {
     text_put(out, " pad=");
     put_value(out, value);
@@ -203,9 +219,10 @@ static void put_tail(struct text *out, struct slice value) {
 }
 
 /* Writes the argument `value` by an item of a template. */
-static void put_item(struct text *out, struct slice how, struct slice value) {
+static void put_item(struct text *out, const struct layer_kind *kind,
+                     struct slice how, struct slice value) {
   if (slice_is(how, "pad")) {
-    put_padding(out, value);
+    put_padding(out, kind, value);
   } else if (slice_is(how, "tail")) {
     put_tail(out, value);
   } else if (slice_is(how, "nobias")) {
@@ -216,7 +233,7 @@ static void put_item(struct text *out, struct slice how, struct slice value) {
   } else if (slice_is(how, "last")) { /* return_sequences */
     text_put(out, is_false(value) ? " last" : "");
   } else if (slice_is(how, "/")) {
-    if (slice_is(value, "1") || is_false(value))
+    if ((slice_is(value, "1") && !is_pool(kind)) || is_false(value))
       return;
     text_put(out, " /");
     put_value(out, value);
@@ -275,8 +292,8 @@ static bool gives_last(const struct foreign_call *call, const char *template) {
          find_item(call, slice_of("units"), -1) >= 0;
 }
 
-static void put_by_template(struct text *out, struct foreign_call *call,
-                            const char *template) {
+static void put_by_template(struct text *out, const struct layer_kind *kind,
+                            struct foreign_call *call, const char *template) {
   struct slice item, how;
   int shift = 1 + lacks_input(call, template);
   for (int i = 1; (item = word_at(template, i)).length; i++) {
@@ -288,7 +305,7 @@ static void put_by_template(struct text *out, struct foreign_call *call,
       continue;
     }
     call->used[at] = true;
-    put_item(out, how, call->value[at]);
+    put_item(out, kind, how, call->value[at]);
   }
 }
 
@@ -313,8 +330,11 @@ static bool is_whole(const struct foreign_call *call) {
 bool foreign_call(struct text *out, const struct foreign_layer *layer,
                   struct slice arguments) {
   struct foreign_call call = read_call(arguments);
-  text_put(out, layer->ours);
-  put_by_template(out, &call, layer->arguments);
+  struct text written = text_new(out->arena);
+  text_put(&written, layer->ours);
+  put_by_template(&written, layer_kind_find(slice_of(layer->ours)), &call,
+                  layer->arguments);
+  text_puts(out, text_slice(&written));
   return strcmp(layer->arguments, "-") == 0 || is_whole(&call);
 }
 

@@ -21,6 +21,7 @@ struct layer_writing {
   struct slice numbers[MOST_ITEMS], sizes[MOST_ITEMS];
   int number_count, size_count;
   struct text options, tail;
+  bool same; /* TensorFlow's padding */
   bool failed;
   const char *why;
 };
@@ -41,6 +42,7 @@ static bool is_truth(struct slice value) {
 }
 
 static void put_pad(struct layer_writing *w, struct slice value) {
+  w->same = w->same || items_among(value, "same");
   if (items_among(value, "same half auto"))
     put_once(w, &w->pad, slice_of("pad"));
   else if (items_among(value, "valid none 0 0x0")) {
@@ -126,6 +128,7 @@ static bool put_own_word(struct layer_writing *w, struct slice word) {
   bool pools = strcmp(name, "pool") == 0 || strcmp(name, "avgpool") == 0;
   if (items_spec(w->kind, "pad") &&
       items_among(word, "same valid pad padded")) {
+    w->same = w->same || items_among(word, "same");
     if (!slice_is(word, "valid"))
       put_once(w, &w->pad, slice_of("pad"));
     if (!slice_is(word, "pad"))
@@ -373,8 +376,12 @@ static bool write_layer(struct layer_writing *w, struct text *out) {
   if (w->label.length)
     text_printf(out, "%.*s: ", SLICE_ARG(w->label));
   put_numbers(w, out);
-  if (w->stride.at && !slice_is(w->stride, "1") && !slice_is(w->stride, "1x1"))
+  bool one = items_among(w->stride, "1 1x1");
+  bool pool = w->kind->windows && !w->kind->params; /* by its window */
+  if (w->stride.at && (!one || pool))
     text_printf(out, " /%.*s", SLICE_ARG(w->stride));
+  if (w->same && slice_is(w->pad, "pad") && (w->stride.at ? !one : pool))
+    w->pad = slice_of("pad=tf");
   w->failed = w->failed || (w->stride.at && !items_spec(w->kind, "stride"));
   w->failed = w->failed || (w->pad.length && !items_spec(w->kind, "pad"));
   put_value(out, w->pad);
