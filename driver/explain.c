@@ -13,35 +13,98 @@ static void put_list(void) {
                                                   : "warning",
            slug.summary);
   struct netc_word word = {.size = sizeof word};
-  fputs("\nWords of the report\n", stdout);
+  fputs("\nWords\n", stdout);
   for (size_t i = 0; netc_word(i, &word) == NETC_OK; i++)
     printf("%s%s", i ? ", " : "  ", word.name);
   putchar('\n');
 }
 
-/* Compares in any case, with hyphens for blanks: `lower-bound`. */
-static bool is_word(const char *word, const char *name) {
-  size_t i = 0;
-  for (; word[i] && name[i]; i++) {
-    char c = name[i] == '-' ? ' ' : name[i];
+/* The next letter or digit in small letters; 0 at the end. Names are equal
+ * with other signs between: `lower-bound`, `optimizers_state`. */
+static char next_letter(struct slice *s) {
+  while (s->length) {
+    char c = *s->at;
+    *s = slice_from(*s, 1);
     if (c >= 'A' && c <= 'Z')
-      c = (char)(c - 'A' + 'a');
-    if (c != word[i])
-      return false;
+      return (char)(c - 'A' + 'a');
+    if (is_word_byte(c) && c != '_')
+      return c;
   }
-  return word[i] == name[i];
+  return 0;
 }
 
-static bool put_word(const char *name, struct suggestion *s) {
+/* True if equal in any case, or but for a plural's s. */
+static bool is_word(struct slice word, struct slice name) {
+  char a, b;
+  do {
+    a = next_letter(&word);
+    b = next_letter(&name);
+  } while (a && a == b);
+  return a == b || (a == 's' && !b && !next_letter(&word)) ||
+         (b == 's' && !a && !next_letter(&name));
+}
+
+static bool is_one_of(const char *words, struct slice name) {
+  struct slice word;
+  for (int i = 1; (word = word_at(words, i)).length; i++)
+    if (is_word(word, name))
+      return true;
+  return false;
+}
+
+/* The field's words: rows with a page, and rows with an option. */
+static const struct synonyms {
+  const char *page, *words, *say;
+} synonyms[] = {
+#define PAGE(page, words) {page, words, NULL},
+#include "driver/foreign_options.def"
+#define OPTION(words, say) {NULL, words, say},
+#include "driver/foreign_options.def"
+};
+
+enum { SYNONYMS = sizeof synonyms / sizeof *synonyms };
+
+/* The page of a row of options that has one of the page's words; or NULL. */
+static const char *page_beside(const char *words) {
+  struct slice word;
+  for (int i = 0; i < SYNONYMS && synonyms[i].page; i++)
+    for (int k = 1; (word = word_at(words, k)).length; k++)
+      if (is_one_of(synonyms[i].words, word))
+        return synonyms[i].page;
+  return NULL;
+}
+
+static const struct synonyms *find_synonym(struct slice name) {
+  for (int i = 0; i < SYNONYMS; i++)
+    if (is_one_of(synonyms[i].words, name))
+      return &synonyms[i];
+  return NULL;
+}
+
+static bool put_section(struct slice name, struct suggestion *s) {
   struct netc_word word = {.size = sizeof word};
   for (size_t i = 0; netc_word(i, &word) == NETC_OK; i++) {
     suggest_offer(s, slice_of(word.name));
-    if (!is_word(word.name, name))
+    if (!is_word(slice_of(word.name), name))
       continue;
     fputs(word.page, stdout);
     return true;
   }
   return false;
+}
+
+static bool put_word(const char *name, struct suggestion *s) {
+  if (put_section(slice_of(name), s))
+    return true;
+  const struct synonyms *row = find_synonym(slice_of(name));
+  const char *page = !row        ? NULL
+                     : row->page ? row->page
+                                 : page_beside(row->words);
+  if (page)
+    return put_section(slice_of(page), s);
+  if (row)
+    printf("%s: %s\n", name, row->say);
+  return row;
 }
 
 static int put_page(const char *name) {
