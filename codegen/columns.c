@@ -179,6 +179,8 @@ static void put_step(const struct line_view *v, struct text *cell) {
     put_axes(cell, field->axes, field->step);
   else
     text_putc(cell, '-');
+  if (field->axes && field->parts[0] > 1) /* finer than the input */
+    text_printf(cell, "/%" PRId64, field->parts[0]);
 }
 
 static int64_t field_value(const struct line_view *v) {

@@ -18,30 +18,75 @@ static struct field of_input(const struct shape *shape) {
     return field;
   field.axes = shape->rank - 1;
   for (int i = 0; i < field.axes; i++)
-    field.size[i] = field.step[i] = 1;
+    field.at[i] = (struct field_axis){.size = 1, .step = 1, .unit = 1, .by = 1};
   return field;
 }
 
+/* False on overflow. */
+static bool size_of(const struct field_axis *a, int64_t *size) {
+  int64_t more;
+  return mul_i64(a->more / a->by, a->step, &more) &&
+         add_i64(a->size, more, size);
+}
+
+/* Sets size, step and parts from the axes. */
+static void settle(struct field *field) {
+  for (int i = 0; i < field->axes; i++) {
+    const struct field_axis *a = &field->at[i];
+    if (!size_of(a, &field->size[i]) ||
+        !mul_i64(a->step, a->unit, &field->step[i])) {
+      field->axes = 0;
+      return;
+    }
+    int64_t common = gcd_i64(field->step[i], a->by);
+    field->step[i] /= common;
+    field->parts[i] = a->by / common;
+  }
+}
+
 static void widen(struct field *to, const struct field *from) {
-  if (to->axes != from->axes) {
+  if (to->axes != from->axes)
     to->axes = 0;
-    return;
-  }
-  for (int i = 0; i < to->axes; i++) {
-    to->size[i] = max_i64(to->size[i], from->size[i]);
-    to->step[i] = max_i64(to->step[i], from->step[i]);
-  }
+  for (int i = 0; i < to->axes; i++)
+    if (from->size[i] > to->size[i] ||
+        (from->size[i] == to->size[i] && from->step[i] > to->step[i])) {
+      to->at[i] = from->at[i];
+      to->size[i] = from->size[i];
+      to->step[i] = from->step[i];
+    }
+}
+
+/* Adds positions of the map; false on overflow. */
+static bool add_positions(struct field_axis *a, const struct window *w) {
+  int64_t more;
+  return mul_i64(w->dilation, w->kernel - 1, &more) &&
+         mul_i64(more, a->unit, &more) && add_i64(a->more, more, &a->more);
 }
 
 /* Applies windows to a field; false on overflow. */
 static bool move(struct field *field, const struct window *windows) {
   for (int i = 0; i < field->axes; i++) {
-    const struct window *w = &windows[i];
-    int64_t more;
-    if (!mul_i64(w->dilation, w->kernel - 1, &more) ||
-        !mul_i64(more, field->step[i], &more) ||
-        !add_i64(field->size[i], more, &field->size[i]) ||
-        !mul_i64(field->step[i], w->stride, &field->step[i]))
+    struct field_axis *a = &field->at[i];
+    if (!add_positions(a, &windows[i]) ||
+        !mul_i64(a->unit, windows[i].stride, &a->unit))
+      return false;
+  }
+  return true;
+}
+
+/* Applies windows that spread values; false on overflow. */
+static bool spread(struct field *field, const struct window *windows) {
+  for (int i = 0; i < field->axes; i++) {
+    struct field_axis *a = &field->at[i];
+    if (a->by == 1) {
+      int64_t size, step;
+      if (!size_of(a, &size) || !mul_i64(a->step, a->unit, &step))
+        return false;
+      *a = (struct field_axis){.size = size, .step = step, .unit = 1, .by = 1};
+    }
+    if (!mul_i64(a->by, windows[i].stride, &a->by) ||
+        !mul_i64(a->more, windows[i].stride, &a->more) ||
+        !add_positions(a, &windows[i]))
       return false;
   }
   return true;
@@ -56,6 +101,9 @@ static struct field of_layer(const struct layer *layer,
   const struct layer_kind *kind = layer->kind;
   if (kind->windows && kind->windows(layer, windows) == field.axes) {
     if (!move(&field, windows))
+      field.axes = 0;
+  } else if (kind->spreads && kind->spreads(layer, windows) == field.axes) {
+    if (!spread(&field, windows))
       field.axes = 0;
   } else if (!same_map(layer->in[0], &layer->out) ||
              (kind->macs && !kind->per_position)) {
@@ -74,6 +122,7 @@ struct field *fields_of(const struct compiled *c) {
     struct field field = {.axes = 0};
     if (node->input_count == 0) {
       fields[i] = of_input(node->out);
+      settle(&fields[i]);
       continue;
     }
     struct layer layer = model_layer(model, (int64_t)i, in);
@@ -85,6 +134,7 @@ struct field *fields_of(const struct compiled *c) {
         widen(&field, from);
     }
     fields[i] = of_layer(&layer, &field);
+    settle(&fields[i]);
   }
   return fields;
 }

@@ -64,27 +64,81 @@ static void put_window(struct formula *f, const struct window *w,
               (long long)w->out);
 }
 
+/* (5 - 1)*2 - 1 - 1 + 3 + 1 = 10: PyTorch's ConvTranspose2d, whose padding is
+ * cut off and whose output padding is added. */
+static void put_spread(struct formula *f, const struct window *w,
+                       const char *axis) {
+  struct text *out = f->out;
+  int64_t extent = w->dilation * (w->kernel - 1) + 1;
+  int64_t rest =
+      w->out - ((w->in - 1) * w->stride - w->before - w->after) - extent;
+  open_line(f, axis);
+  text_printf(out, " (%lld - 1)*%lld", (long long)w->in, (long long)w->stride);
+  if (w->before || w->after)
+    text_printf(out, " - %lld - %lld", (long long)w->before,
+                (long long)w->after);
+  if (w->dilation > 1)
+    text_printf(out, " + %lld*(%lld - 1) + 1", (long long)w->dilation,
+                (long long)w->kernel);
+  else
+    text_printf(out, " + %lld", (long long)w->kernel);
+  if (rest)
+    text_printf(out, " + %lld", (long long)rest);
+  text_printf(out, " = %lld\n", (long long)w->out);
+}
+
+/* Padding of TensorFlow's SAME, by the size of the map: max((ceil(10 / 2) -
+ * 1)*2 + 3 - 10, 0) = 1, 0 before and 1 after. */
+static void put_same(struct formula *f, const struct window *w) {
+  struct text *out = f->out;
+  if (!w->same)
+    return;
+  open_line(f, "padding");
+  text_printf(out, " max((ceil(%lld / %lld) - 1)*%lld", (long long)w->in,
+              (long long)w->stride, (long long)w->stride);
+  if (w->dilation > 1)
+    text_printf(out, " + %lld*(%lld - 1) + 1", (long long)w->dilation,
+                (long long)w->kernel);
+  else
+    text_printf(out, " + %lld", (long long)w->kernel);
+  text_printf(out, " - %lld, 0) = %lld, %lld before and %lld after\n",
+              (long long)w->in, (long long)(w->before + w->after),
+              (long long)w->before, (long long)w->after);
+}
+
 static bool same_window(const struct window *a, const struct window *b) {
   return a->in == b->in && a->kernel == b->kernel && a->before == b->before &&
          a->after == b->after && a->stride == b->stride &&
-         a->dilation == b->dilation;
+         a->dilation == b->dilation && a->out == b->out;
+}
+
+static void put_axis(struct formula *f, const struct layer *layer,
+                     const struct window *w, const char *axis) {
+  if (!layer->kind->windows) {
+    put_spread(f, w, axis);
+    return;
+  }
+  put_same(f, w);
+  put_window(f, w, axis);
 }
 
 static void put_windows(struct formula *f, const struct layer *layer) {
   static const char *const names[] = {"width", "height", "depth"};
+  const struct layer_kind *kind = layer->kind;
   struct window w[3];
-  if (!layer->kind->windows)
+  bool spreads = kind->spreads && kind->params; /* not a copy of values */
+  if (!kind->windows && !spreads)
     return;
-  int count = layer->kind->windows(layer, w);
+  int count = spreads ? kind->spreads(layer, w) : kind->windows(layer, w);
   bool all_same = true;
   for (int i = 1; i < count; i++)
     all_same = all_same && same_window(&w[0], &w[i]);
   if (all_same) {
-    put_window(f, &w[0], count == 1 ? "length" : "each side");
+    put_axis(f, layer, &w[0], count == 1 ? "length" : "each side");
     return;
   }
   for (int i = 0; i < count; i++)
-    put_window(f, &w[i], names[count - 1 - i]);
+    put_axis(f, layer, &w[i], names[count - 1 - i]);
 }
 
 /* The term of a parameter, of all copies. */

@@ -137,8 +137,16 @@ static size_t deconv_trace(const struct layer *layer, struct tape *tape,
   return cuts ? cut(layer, tape, value, &whole.out) : value;
 }
 
+/* nn.ConvTranspose2d's padding is cut off at both ends of the output. */
+static int deconv_spreads(const struct layer *layer, struct window *windows) {
+  int axes = conv_windows(layer, windows);
+  for (int i = 0; i < axes; i++)
+    windows[i].out = layer->out.dim[i];
+  return axes;
+}
+
 LAYER_KIND(deconv, "Convolution",
            "transposed convolution: each value spreads over a window",
            LAYER_ARGS(conv, deconv_specs), .shape = deconv_shape,
-           .params = deconv_params, .macs = deconv_macs, .trace = deconv_trace,
-           .opcode = DOES_DECONV);
+           .spreads = deconv_spreads, .params = deconv_params,
+           .macs = deconv_macs, .trace = deconv_trace, .opcode = DOES_DECONV);

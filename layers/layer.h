@@ -151,6 +151,7 @@ struct layer {
 struct window {
   int64_t in, kernel, dilation, stride, before, after, out;
   bool ceil; /* the last window may extend past the end */
+  bool same; /* TensorFlow's SAME gives the padding */
 };
 
 /*
@@ -301,6 +302,10 @@ struct layer_kind {
   void (*macs)(const struct layer *layer, struct terms *terms);
   /* Windows by spatial axis; returns their number. NULL: none. */
   int (*windows)(const struct layer *layer, struct window *windows);
+  /* The same of a layer that spreads each value over a window of its output,
+   * which is `stride` times as large: deconv, up. Its padding is cut off. 0:
+   * the output is no multiple. NULL: none. */
+  int (*spreads)(const struct layer *layer, struct window *windows);
   /*
    * Records the operations a framework runs for it, and what they save, alias
    * and allocate. `in` has a value for each input. Returns the value of the

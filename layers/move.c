@@ -378,6 +378,28 @@ static size_t up_trace(const struct layer *layer, struct tape *tape,
                      last == LAST_NEVER ? MAP_FIRST : MAP_AS_OUT);
 }
 
+/*
+ * Each value reaches as many outputs along an axis as the factor, in `bilinear`
+ * twice and in `bicubic` four times as many: it has 2 and 4 neighbours.
+ */
+static int up_spreads(const struct layer *layer, struct window *windows) {
+  static const int64_t neighbours[] = {1, 1, 2, [UP_BICUBIC] = 4};
+  const struct up *up = layer->args;
+  int axes = shape_spatial(layer->in[0]);
+  for (int i = 0; i < axes; i++) {
+    int64_t in = layer->in[0]->dim[i], out = layer->out.dim[i];
+    if (out % in != 0)
+      return 0;
+    windows[i] =
+        (struct window){.in = in,
+                        .out = out,
+                        .dilation = 1,
+                        .stride = out / in,
+                        .kernel = size_product(out / in, neighbours[up->mode])};
+  }
+  return axes;
+}
+
 #define MOVE(id, text, rows, type, ...)                                      \
   LAYER_KIND(id, "Shape", text, LAYER_ARGS(type, rows), .shape = id##_shape, \
              .trace = id##_trace, __VA_ARGS__)
@@ -390,5 +412,5 @@ MOVE(pixelshuffle, "channels become blocks of positions", factor_specs,
      factor, );
 MOVE(space2depth, "blocks of positions become channels", factor_specs,
      factor, );
-MOVE(up, "a larger or smaller map", up_specs, up,
+MOVE(up, "a larger or smaller map", up_specs, up, .spreads = up_spreads,
      .redundant = layer_moves_nothing);

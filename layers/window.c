@@ -32,6 +32,7 @@ static void set_padding(struct window *w, const struct padding *pad, int axis) {
     all = max_i64(all, 0);
     w->before = all / 2;
     w->after = all - w->before;
+    w->same = true;
     break;
   }
 }

@@ -149,34 +149,6 @@ struct header_layers {
   const struct program_op **convolution_of; /* by node: its first convolution */
 };
 
-static const struct arg_spec *spec_of(const struct node *node,
-                                      const char *name) {
-  const struct arg_spec *spec = node->kind->specs;
-  while (spec && spec->name && strcmp(spec->name, name) != 0)
-    spec++;
-  return spec && spec->name ? spec : NULL;
-}
-
-/* A transposed convolution has no windows of its input, but their numbers. */
-static int deconv_windows(const struct node *node, const struct program_op *op,
-                          const struct program *program,
-                          struct window *windows) {
-  const struct operand *weight = program->operands.at + op->first_operand + 2;
-  const int64_t *numbers = program->numbers.at + op->first_number;
-  int axes = shape_spatial(node->out);
-  const struct arg_spec *spec = spec_of(node, "pad");
-  for (int i = 0; i < axes; i++)
-    windows[i] = (struct window){.kernel = weight->dim[i],
-                                 .stride = numbers[1 + 3 * i],
-                                 .dilation = numbers[2 + 3 * i],
-                                 .before = numbers[3 + 3 * i]};
-  const struct padding *pad =
-      (const void *)((const char *)node->args + spec->offset);
-  for (int i = 0; i < axes && pad->mode == PADDING_GIVEN; i++)
-    windows[i].after = size_at(&pad->after, i, 0);
-  return axes;
-}
-
 static void put_windows(struct header_layers *l, struct slice stem,
                         int64_t index) {
   struct header *h = l->h;
@@ -184,13 +156,12 @@ static void put_windows(struct header_layers *l, struct slice stem,
   const struct program_op *op = l->convolution_of[index];
   struct window windows[3];
   int axes = 0;
-  if (node->kind->windows) {
-    const struct shape **in = model_layer_room(h->c->model);
-    struct layer layer = model_layer(h->c->model, index, in);
+  const struct shape **in = model_layer_room(h->c->model);
+  struct layer layer = model_layer(h->c->model, index, in);
+  if (node->kind->windows)
     axes = node->kind->windows(&layer, windows);
-  } else if (op && op->was == DOES_DECONV) {
-    axes = deconv_windows(node, op, h->program, windows);
-  }
+  else if (op && op->was == DOES_DECONV) /* windows over its output */
+    axes = node->kind->spreads(&layer, windows);
   for (int i = 0; i < axes; i++) {
     const struct window *w = &windows[i];
     const struct {
