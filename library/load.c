@@ -151,8 +151,8 @@ static struct slice plain_value(struct arena *arena,
     text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
     return text_slice(&text);
   }
-  for (size_t i = 0; i < value.length && spec->bytes; i++)
-    if (value.at[i] != ' ')
+  for (size_t i = 0; i < value.length; i++) /* 24 gib, 32k */
+    if (value.at[i] != ' ' && (spec->bytes || arg_is_int64(spec)))
       text_putc(&text, value.at[i]);
   struct slice plain = text_slice(&text), unit = plain;
   while (unit.length && (is_digit(*unit.at) || *unit.at == '.'))
@@ -181,17 +181,22 @@ static struct setting_pair plain_pair(struct arena *arena,
       plain_value(arena, train, spec_of(specs, pair->name), pair->value)};
 }
 
-/* Reports an unknown device; its name need not be a word of the language. */
-static bool unknown_gpu(struct call *call, const struct train_settings *train,
-                        const struct arg_spec *spec, struct slice value) {
+/*
+ * Reports an unknown device, or a word with several meanings: it need not be a
+ * word of the language, as 2xrtx3090 and 4bit.
+ */
+static bool unknown_word(struct call *call, const struct train_settings *train,
+                         const struct arg_spec *spec, struct slice value) {
   struct text help = text_new(&call->scratch);
-  const char *several;
+  const char *several = NULL;
   struct slice word;
-  if (!settings_is_gpu(spec) || gpu_find(train->own, value, &several))
+  if (spec->type != TYPE_CHOICE ||
+      hint_find_choice(spec, train, value, &several) ||
+      (!several && !settings_is_gpu(spec)))
     return false;
-  gpu_put_help(&help, value, "--memory ");
-  context_say(call->netc, "%s gpu `%.*s`; ", several ? "ambiguous" : "unknown",
-              SLICE_ARG(value));
+  gpu_put_help(&help, value, true);
+  context_say(call->netc, "%s %s `%.*s`; ", several ? "ambiguous" : "unknown",
+              spec->name, SLICE_ARG(value));
   for (int i = 1; several && (word = word_at(several, i)).length; i++)
     context_say_more(call->netc, "%s%.*s",
                      i > 1 ? ", " : "choose one of: ", SLICE_ARG(word));
@@ -222,9 +227,9 @@ static bool try_section(struct call *call, const char *word,
   trial_open(&trial, call);
   struct setting_pair pair =
       plain_pair(&call->scratch, &trial.settings.train, specs, given);
-  if (unknown_gpu(call, &trial.settings.train, spec_of(specs, given->name),
-                  given->value) ||
-      unknown_board(call, spec_of(specs, given->name), given->value))
+  const struct arg_spec *row = spec_of(specs, given->name);
+  if (unknown_word(call, &trial.settings.train, row, given->value) ||
+      unknown_board(call, row, given->value))
     return false;
   const struct arg_spec *spec = spec_of(specs, given->name);
   struct text fallback = text_new(&call->scratch);

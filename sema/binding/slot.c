@@ -350,7 +350,7 @@ bool slot_store(struct slot *s) {
 static void help_gpu(const struct slot *s, struct diagnostic *d,
                      struct slice word) {
   struct text help = text_new(s->e->arena);
-  gpu_put_help(&help, word, "memory=");
+  gpu_put_help(&help, word, false);
   diag_help(d, "%.*s", SLICE_ARG(help));
 }
 

@@ -100,12 +100,40 @@ static int gigabytes_in(struct slice word) {
   return 0;
 }
 
-void gpu_put_help(struct text *out, struct slice word, const char *memory) {
-  int size = gigabytes_in(word);
-  text_printf(out,
-              "say how much memory it has: `%s%dGiB`; `netc help gpus` lists "
-              "the names that are known",
-              memory, size ? size : 48);
+/* A number of a known device: 2xrtx3090, 3090x2; *name is without it. Or 0. */
+static int several_in(struct slice word, struct slice *name) {
+  const char *several;
+  for (size_t x = 1; x + 1 < word.length; x++) {
+    struct slice left = slice_to(word, x), right = slice_from(word, x + 1);
+    for (int side = 0; side < 2 && (word.at[x] | 32) == 'x'; side++) {
+      struct slice number = side ? right : left;
+      int count = 0;
+      *name = side ? left : right;
+      for (size_t i = 0; i < number.length && count >= 0 && count < 10000; i++)
+        count = is_digit(number.at[i]) ? 10 * count + (number.at[i] - '0') : -1;
+      if (count > 1 && (gpu_find(NULL, *name, &several) || several))
+        return count;
+    }
+  }
+  return 0;
+}
+
+void gpu_put_help(struct text *out, struct slice word, bool as_option) {
+  struct slice name = {NULL, 0};
+  int size = gigabytes_in(word), several = several_in(word, &name);
+  if (several > 1 && as_option)
+    text_printf(out,
+                "for %d of them, write `--gpu %.*s --data-parallel %d`, or ask "
+                "`netc place NET --gpus %dx%.*s`",
+                several, SLICE_ARG(name), several, several, SLICE_ARG(name));
+  else if (several > 1)
+    text_printf(out, "for %d of them, write `gpu=%.*s data_parallel=%d`",
+                several, SLICE_ARG(name), several);
+  else
+    text_printf(out,
+                "say how much memory it has: `%s%dGiB`; `netc help gpus` lists "
+                "the names that are known",
+                as_option ? "--memory " : "memory=", size ? size : 48);
 }
 
 /* Figures */

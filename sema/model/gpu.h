@@ -40,8 +40,9 @@ int gpu_find(const struct gpus *own, struct slice word, const char **several);
 /* The device of the settings; NULL: none named. */
 const struct gpu *gpu_of(const struct train_settings *train);
 
-/* Prints help for an unknown name: the memory setting, and the list. */
-void gpu_put_help(struct text *out, struct slice word, const char *memory);
+/* Prints help for an unknown name: the memory setting, and the list; for a
+ * number of a known one, as 2xrtx3090, how several are written. */
+void gpu_put_help(struct text *out, struct slice word, bool as_option);
 
 /* The name as makers write it: "RTX 4090", "A100-80". */
 void gpu_put_title(struct text *out, const struct gpu *gpu);

@@ -1,0 +1,108 @@
+/*
+ * Words of the field: what `netc explain` knows, where unknown options lead,
+ * and values that are accepted as meant.
+ */
+
+#include "tests/run.h"
+
+/* Each page of the table is there, and each of its words leads to it. */
+static void other_names_lead_to_a_page(void **state) {
+  (void)state;
+  static const struct {
+    const char *page, *words;
+  } rows[] = {
+#define PAGE(page, words) {page, words},
+#include "driver/foreign_options.def"
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char title[100], words[200];
+    snprintf(title, sizeof title, "# %s\n", rows[i].page);
+    snprintf(words, sizeof words, "%s", rows[i].words);
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+      struct run r = run(NETC " explain %s", word);
+      assert_int_equal(r.status, 0);
+      assert_true(strncmp(r.out, title, strlen(title)) == 0);
+      run_free(&r);
+    }
+  }
+}
+
+static void words_of_the_field_are_explained(void **state) {
+  (void)state;
+  static const char *const words[] = {
+      "tight",      "receptive field", "FLOPs",
+      "checkpoint", "KV cache",        "VRAM",
+      "OOM",        "inference",       "gradient accumulation",
+      "prefill",    "decode",          "non-trainable",
+      "frozen",     "activation",      "activations",
+      "reserve",    "optimizer state", "runtime",
+      "attention",  "fused",           "naive",
+      "eager",      "quantization",    "arena",
+      "batch",      "optimizers_state"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    struct run r = run(NETC " explain '%s'", words[i]);
+    assert_int_equal(r.status, 0);
+    assert_true(strncmp(r.out, "# ", 2) == 0);
+    run_free(&r);
+  }
+  expect(NETC " explain tp", 0, "tp: write `--tensor-parallel N`\n", "");
+  expect(NETC " explain inferrence", 2, "", "did you mean `inference`?");
+}
+
+static void words_lead_to_options(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"--receptive-field", "write `--columns name,output,rf,stride`"},
+      {"--rf", "write `--columns name,output,rf,stride`"},
+      {"--vram", "write `--memory 24GiB`"},
+      {"--quant", "write `--weight-dtype q4_k_m`"},
+      {"--4bit", "write `--weight-dtype q4_k_m`"},
+      {"--flops", "write `--columns name,macs`"},
+      {"--inference", "write `--predict`"},
+      {"--oom", "write `--gpu NAME`"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char command[200];
+    snprintf(command, sizeof command, NETC " examples/vgg16.net %s",
+             rows[i][0]);
+    expect(command, 2, "", rows[i][1]);
+  }
+}
+
+static void units_are_in_small_letters_too(void **state) {
+  (void)state;
+  static const char llama[] = NETC " examples/llama3.net --predict --emit=json";
+  struct run large = run("%s --context 32K", llama);
+  struct run small = run("%s --context 32k", llama);
+  assert_int_equal(small.status, 0);
+  assert_string_equal(small.out, large.out);
+  run_free(&large);
+  run_free(&small);
+}
+
+static void words_with_several_meanings_name_them(void **state) {
+  (void)state;
+  static const char *const rows[][2] = {
+      {"--weight-dtype 4bit", "choose one of: q4_k_m, nf4, awq, gptq"},
+      {"--weight-dtype 8bit", "choose one of: q8_0, int8, i8"},
+      {"--gpu 2xrtx3090", "write `--gpu rtx3090 --data-parallel 2`"},
+      {"--gpu 8xa100-80", "`netc place NET --gpus 8xa100-80`"},
+      {"--gpu 3090x4", "write `--gpu 3090 --data-parallel 4`"},
+      {"--gpu 2xmine", "say how much memory it has"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char command[200];
+    snprintf(command, sizeof command, NETC " examples/llama3.net --predict %s",
+             rows[i][0]);
+    expect(command, 2, "", rows[i][1]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(other_names_lead_to_a_page),
+      cmocka_unit_test(words_of_the_field_are_explained),
+      cmocka_unit_test(words_lead_to_options),
+      cmocka_unit_test(units_are_in_small_letters_too),
+      cmocka_unit_test(words_with_several_meanings_name_them),
+  };
+  return cmocka_run_group_tests_name("words", tests, NULL, NULL);
+}
