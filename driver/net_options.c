@@ -494,6 +494,10 @@ int net_options_compile(struct net_options *options, struct netc *netc,
   int status = net_options_try(options, netc, path, &loaded);
   if (status != EXIT_DONE)
     return status;
+  /* What a prediction has no use for is said before what is wrong with it. */
+  if (loaded == NETC_ERROR && options->look.predict &&
+      netc_uses(netc, "answer", true) == NETC_USAGE)
+    return exit_status_of(netc, NETC_USAGE);
   if (loaded != NETC_OK)
     show_diagnostics(netc, options->style);
   return exit_status_of(netc, loaded);

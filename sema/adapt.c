@@ -1,7 +1,11 @@
 /*
  * LoRA for a whole net (`--lora`). All layers are frozen. Those with the chosen
- * matrices get A and B beside them, as if each had `lora=16`.
+ * matrices get A and B beside them, as if each had `lora=16`. `:all` leaves out
+ * the output layer of a language model, as PEFT does: "if this is specified as
+ * 'all-linear', then all linear/Conv1D modules are chosen [..], the output
+ * layer excluded" (LoraConfig.target_modules).
  */
+#include "base/check.h"
 #include "sema/statements.h"
 
 static int row_of(const struct binding *b, const char *name) {
@@ -29,6 +33,28 @@ static void *give(struct binding *b, const char *name, struct span span) {
   return (char *)b->args + b->specs[row].offset;
 }
 
+/* Rows of the largest table of vectors so far, which is the vocabulary; or 0.
+ */
+static int64_t vocabulary(struct expander *e) {
+  const struct model *model = e->model;
+  for (; e->scanned < (int64_t)model->nodes.count; e->scanned++) {
+    const struct node *node = &model->nodes.at[e->scanned];
+    int64_t width = shape_channels(node->out);
+    if (node->kind->input == INPUT_INDEX && node->param_count > 0 && width > 0)
+      e->vocabulary = max_i64(
+          e->vocabulary, model->params.at[node->first_param].count / width);
+  }
+  return e->vocabulary;
+}
+
+/* True if a dense layer gives a score for each word. */
+static bool is_head(struct expander *e, const struct binding *b) {
+  int row = row_of(b, "units");
+  int64_t words = vocabulary(e);
+  return words > 0 && row >= 0 &&
+         *(int64_t *)((char *)b->args + b->specs[row].offset) == words;
+}
+
 void adapt_binding(struct expander *e, struct binding *b,
                    const struct layer_kind *kind, struct span span) {
   static const char *const dense[] = {"linear", "fc"};
@@ -43,6 +69,10 @@ void adapt_binding(struct expander *e, struct binding *b,
     e->in->adapters_used = e->in->adapters_own = true;
   if (!is_open(b))
     return;
+  if (!attends && is_head(e, b)) {
+    e->in->adapters_spare = true;
+    return;
+  }
   *(int64_t *)give(b, "lora", span) = adapters->rank;
   if (attends && !was_given(b, "lora_on")) {
     const struct arg_spec *on = &b->specs[row_of(b, "lora_on")];

@@ -118,6 +118,10 @@ static void options_of_other_programs_lead_to_ours(void **state) {
 /* Help offers no option that a command does not take. */
 static void an_offer_can_be_taken(void **state) {
   (void)state;
+  expect(NETC " examples/llama3.net --predict --expert-parallel 8", 2, "",
+         "a prediction is shared by --tensor-parallel");
+  expect(NETC " check zoo:mixtral --predict --expert-parallel 8", 2, "",
+         "a prediction is shared by --tensor-parallel");
   expect(NETC " examples/vgg16.net --bs 4", 2, "", "write `--batch N`");
   expect(NETC " plan --bs 4 x.csv", 2, "",
          "unknown option `--bs`; see `netc plan --help`");
@@ -1247,6 +1251,14 @@ static void lora_is_what_would_be_written(void **state) {
   expect(NETC " examples/resnet50.net --lora 16:all --brief | "
               "tr -s '\\n ' ' '",
          0, "48,768 trained: LoRA of rank 16 on all dense matrices", "");
+  /* As PEFT prints it for all-linear of Llama 3 8B, without the output layer.
+   */
+  expect(NETC " examples/llama3.net --lora 8:all --loss fused_crossentropy "
+              "--brief | tr -s '\\n ' ' '",
+         0,
+         "8,051,232,768 (8.05 B); 20,971,520 trained: LoRA of rank 8 on all "
+         "dense matrices but the output's",
+         "");
 }
 
 /* Llama 2 7B in nf4 with adapters, as QLoRA trains it: 12.38 GiB. */

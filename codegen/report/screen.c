@@ -539,6 +539,18 @@ static void put_runtime(struct screen *s) {
     put_size(s, train->memory);
 }
 
+/* "LoRA of rank 8 on attention, " */
+static void put_adapters(struct screen *s) {
+  const struct adapters *adapters = &s->c->expansion->adapters;
+  if (s->predict || !adapters->rank)
+    return;
+  text_printf(&s->line, "LoRA of rank %" PRId64 " on %s, ", adapters->rank,
+              !adapters->all                    ? "attention"
+              : s->c->expansion->adapters_spare ? "all dense layers but the "
+                                                  "output"
+                                                : "all dense layers");
+}
+
 static void put_question(struct screen *s) {
   const struct train_settings *train = &s->c->settings->train;
   const struct answer *a = s->a;
@@ -553,6 +565,7 @@ static void put_question(struct screen *s) {
   else
     text_printf(&s->line, "inference, batch %s, ",
                 count_text(s->c->settings->infer.batch).text);
+  put_adapters(s);
   put_type(s);
   text_put(&s->line, ", ");
   put_attention(s);

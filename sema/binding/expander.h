@@ -62,6 +62,7 @@ struct expander {
   struct row_options row;                   /* for new nodes */
   bool freezes;                             /* inside `freeze` */
   bool trains;                              /* inside `fork train` */
+  int64_t scanned, vocabulary; /* nodes, and what they have: adapt.c */
   bool depends;         /* the bound arguments depend on names or shapes */
   struct params params; /* scratch for the rule of a layer */
   const struct shape *shapes[RECENT_SHAPES]; /* of tensors, by hash */

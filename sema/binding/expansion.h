@@ -71,6 +71,7 @@ struct expansion {
   struct adapters adapters;
   bool adapters_used;           /* by any layer */
   bool adapters_own;            /* a layer has its own rank */
+  bool adapters_spare;          /* the output layer has none */
   bool partial;                 /* keep the net despite errors: partial.c */
   bool ignore_marks;            /* ignore `-> DIMS` */
   struct shape_record *records; /* by statement; NULL: not recorded */
