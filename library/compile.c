@@ -6,6 +6,7 @@
 #include "library/budget.h"
 #include "library/bounds.h"
 #include "library/repair.h"
+#include "library/shorter.h"
 #include "sema/lint/lint.h"
 #include "sema/lint/given_input.h"
 #include "sema/lint/meet.h"
@@ -257,6 +258,8 @@ static enum netc_status find_memory(struct netc *netc) {
     context_say(netc, "--beside is for nets on one device");
     return NETC_USAGE;
   }
+  if (netc->mode == NETC_FOR_ALL)
+    shorter_find(load);
   return outcome(load);
 }
 

@@ -1,6 +1,6 @@
 /*
  * Words of the field: what `netc explain` knows, where unknown options lead,
- * and values that are accepted as meant.
+ * and values that are accepted as meant. Then advice that every thread gives.
  */
 
 #include "tests/run.h"
@@ -96,6 +96,38 @@ static void words_with_several_meanings_name_them(void **state) {
   }
 }
 
+/* A way out that is offered has the peak that is promised. */
+static void parts_and_shorter_sequences_are_offered(void **state) {
+  (void)state;
+  static const struct {
+    const char *net, *way, *peak;
+  } rows[] = {
+      {"zoo:resnet --optimizer adam --batch 256", "--batch 128 --accumulate 2",
+       "11,507,997,608 B"},
+      {"zoo:gpt2 --batch 32", "--batch 4 --accumulate 8", "7,807,609,856 B"},
+      {"zoo:gpt2 --batch 32", "-D length=256", "13,126,416,384 B"},
+      {"zoo:mamba --batch 4", "--input 1024", "7,668,492,288 B"},
+      {"examples/llama3.net --lora 16 --base nf4", "-D context=1024",
+       "12,360,971,264 B"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char command[300], plain[40];
+    size_t length = 0;
+    snprintf(command, sizeof command, NETC " %s --gpu t4 --brief", rows[i].net);
+    struct run r = run("%s | tr -s ' '", command);
+    assert_non_null(strstr(r.out, rows[i].way));
+    assert_non_null(strstr(r.out, rows[i].peak));
+    run_free(&r);
+    for (const char *c = rows[i].peak; *c; c++)
+      if (*c >= '0' && *c <= '9')
+        plain[length++] = *c;
+    plain[length] = '\0';
+    r = run(NETC " %s %s --gpu t4 --emit=json", rows[i].net, rows[i].way);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.out, plain));
+    run_free(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(other_names_lead_to_a_page),
@@ -103,6 +135,7 @@ int main(void) {
       cmocka_unit_test(words_lead_to_options),
       cmocka_unit_test(units_are_in_small_letters_too),
       cmocka_unit_test(words_with_several_meanings_name_them),
+      cmocka_unit_test(parts_and_shorter_sequences_are_offered),
   };
   return cmocka_run_group_tests_name("words", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "memory/devices/fit.h"
 
 #include "base/check.h"
+#include "base/text.h"
 #include "sema/model/gpu.h"
 #include "memory/checkpoint/checkpoint.h"
 
@@ -274,7 +275,8 @@ static bool try_way(const struct step *step, struct fit *fit,
   struct arena scratch;
   struct step trial = *step; /* keeps the trace if it stays valid */
   const struct train_settings *given = &step->settings;
-  bool same = settings->precision == given->precision;
+  bool same = settings->precision == given->precision &&
+              settings->accumulate == given->accumulate;
   bool chosen = settings->checkpoint == given->checkpoint &&
                 settings->batch == given->batch &&
                 given->checkpoint != CHECKPOINT_AUTO;
@@ -291,6 +293,32 @@ static bool try_way(const struct step *step, struct fit *fit,
         way_text(step->model->arena, what, number), peak, trial.extra_macs};
   arena_close(&scratch);
   return peak <= fit->device.room;
+}
+
+/*
+ * The same batch in parts whose gradients are summed: the fewest equal parts
+ * that fit. Batch norms alone see another batch.
+ */
+static void accumulate(const struct step *step, struct fit *fit,
+                       struct arena *arena) {
+  enum { MOST_PARTS = 4096 };
+  struct train_settings other = step->settings;
+  int64_t batch = other.batch, least = fit->largest_batch;
+  if (!least || batch <= least)
+    return;
+  for (int64_t n = ceil_div_i64(batch, least); n <= batch && n <= MOST_PARTS;
+       n++) {
+    if (batch % n != 0 ||
+        !mul_i64(step->settings.accumulate, n, &other.accumulate))
+      continue;
+    struct text text = text_new(step->model->arena);
+    other.batch = batch / n;
+    text_put(&text, "--batch ");
+    text_int(&text, other.batch);
+    text_put(&text, " --accumulate");
+    if (try_way(step, fit, arena, text_string(&text), other.accumulate, &other))
+      return;
+  }
 }
 
 /* Tries the cheapest ways first: those that change training least. */
@@ -328,6 +356,7 @@ static void find_ways(const struct step *step, struct fit *fit,
   other.batch = fit->largest_batch;
   if (fit->largest_batch)
     try_way(step, fit, arena, "--batch", fit->largest_batch, &other);
+  accumulate(step, fit, arena);
   for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
     other = given;
     other.optimizer = optimizers[i].optimizer;
