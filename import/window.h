@@ -22,8 +22,9 @@ bool window_fits(struct graph *graph, const struct graph_node *node);
 bool window_help(struct graph *graph);
 
 /*
- * Adds help for maps that are joined and differ: an input whose sides the total
- * stride divides, if the only one's are not, or else `otherwise`. Returns false.
+ * Adds help for maps that are joined and differ: an input whose sides the
+ * total stride divides, if it does not divide those of the only one, or else
+ * `otherwise`. Returns false.
  */
 bool window_meet_help(struct graph *graph, const char *otherwise);
 

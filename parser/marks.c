@@ -1,19 +1,21 @@
 /* Marks that tools around a source leave in it: of Git and of Markdown. */
 #include "parser/marks.h"
 
-struct marks {
+struct foreign_marks {
   struct diags *diags;
   struct slice text;
   uint32_t base;
 };
 
-static struct span span_of(const struct marks *m, size_t begin, size_t end) {
+static struct span span_of(const struct foreign_marks *m, size_t begin,
+                           size_t end) {
   return (struct span){m->base + (uint32_t)begin, m->base + (uint32_t)end};
 }
 
 /* The next line from `at` on that begins with `mark`; the text's length: none.
  * Blanks may precede a fence. */
-static size_t find_line(const struct marks *m, size_t at, const char *mark) {
+static size_t find_line(const struct foreign_marks *m, size_t at,
+                        const char *mark) {
   while (at < m->text.length) {
     size_t end = slice_line_end(m->text, at);
     struct slice line = slice_from(slice_to(m->text, end), at);
@@ -27,7 +29,7 @@ static size_t find_line(const struct marks *m, size_t at, const char *mark) {
 }
 
 /* The marks of Git: <<<<<<< ours, =======, >>>>>>> theirs. */
-static bool report_conflict(const struct marks *m) {
+static bool report_conflict(const struct foreign_marks *m) {
   size_t begin = find_line(m, 0, "<<<<<<<");
   size_t middle = find_line(m, begin, "=======");
   size_t last = find_line(m, middle, ">>>>>>>");
@@ -46,7 +48,7 @@ static bool report_conflict(const struct marks *m) {
 }
 
 /* ```net, its lines, ```: what a chat answers, or a README has. */
-static bool report_fence(const struct marks *m) {
+static bool report_fence(const struct foreign_marks *m) {
   size_t begin = find_line(m, 0, "```");
   if (begin == m->text.length)
     return false;
@@ -65,6 +67,6 @@ static bool report_fence(const struct marks *m) {
 
 bool marks_report(struct diags *diags, int source) {
   const struct source *all = &diags->sources->all.at[source];
-  struct marks m = {diags, all->text, all->base};
+  struct foreign_marks m = {diags, all->text, all->base};
   return report_conflict(&m) || report_fence(&m);
 }
