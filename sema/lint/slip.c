@@ -116,12 +116,11 @@ void lint_dense_on_map(struct lint *l, int64_t node) {
 
 /* dense-on-states: weights for each step of a sequence */
 
-/* The row of an option that a layer can have, and has not; -1: none. */
-static int left_out(const struct node *node, const char *option) {
-  const struct arg_spec *specs = node->kind->specs;
-  for (int i = 0; specs && specs[i].name; i++)
-    if (strcmp(specs[i].name, option) == 0)
-      return node->given >> i & 1 ? -1 : i;
+/* The row of `last`, which recurrent layers can have; -1: none. */
+static int row_of_last(const struct layer_kind *kind) {
+  for (int i = 0; kind->specs && kind->specs[i].name; i++)
+    if (strcmp(kind->specs[i].name, "last") == 0)
+      return i;
   return -1;
 }
 
@@ -139,8 +138,9 @@ static int64_t states_before(const struct lint *l, int64_t node) {
     states = states ? states : n->out;
     if (states->rank != 2 || !shape_equal(n->out, states))
       return -1;
-    if (left_out(n, "last") >= 0)
-      return before;
+    int row = row_of_last(n->kind);
+    if (row >= 0)
+      return n->given >> row & 1 ? -1 : before;
   }
   return -1;
 }
@@ -149,7 +149,7 @@ void lint_dense_on_states(struct lint *l, int64_t node) {
   const struct node *n = &l->model->nodes.at[node];
   int64_t from;
   if (n->out->rank != 1 || !n->kind->macs || !n->kind->params ||
-      left_out(n, "last") >= 0 || (from = states_before(l, node)) < 0)
+      row_of_last(n->kind) >= 0 || (from = states_before(l, node)) < 0)
     return;
   const struct node *states = &l->model->nodes.at[from];
   struct slice all = lint_layer_text(l, from), name = slice_of(n->kind->name);
