@@ -128,6 +128,53 @@ static void parts_and_shorter_sequences_are_offered(void **state) {
   }
 }
 
+/*
+ * Head 1 of YOLOv3 has a receptive field of 917 (AlexeyAB/darknet#1206); those
+ * after it enlarge its map, which adds none, and their windows of 3x3 do.
+ */
+static void fields_pass_enlargements(void **state) {
+  (void)state;
+  static const char yolo[] = NETC " zoo:yolov3 --columns name,output,rf,stride "
+                                  "--unfold | tr -s ' ' | grep ";
+  static const struct {
+    const char *row, *cells;
+  } rows[] = {{"'head1.conv1 '", "13x13x255 917 32"},
+              {"'up1 '", "26x26x256 853 16"},
+              {"'head2.conv1 '", "26x26x255 949 16"},
+              {"'head3.conv1 '", "52x52x255 981 8"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct run r = run("%s%s", yolo, rows[i].row);
+    if (!strstr(r.out, rows[i].cells))
+      print_message("%s: %s", rows[i].row, r.out);
+    assert_non_null(strstr(r.out, rows[i].cells));
+    run_free(&r);
+  }
+  /* A position finer than the input's; 3 of its
+   * positions are of 2 of the input, 4 of 3. */
+  expect("printf 'input 8x8x1\\nup 2\\nconv 1 3x3 pad\\ndeconv 1 4x4 /2 "
+         "pad=1\\n' | " NETC " - --columns name,rf,stride | tr -s ' ' | "
+         "grep -A2 '^ up1 1'",
+         0, " up1 1 1/2\n conv1 2 1/2\n deconv1 3 1/4\n", "");
+}
+
+/* Sizes of PyTorch's ConvTranspose2d, and TensorFlow's padding. */
+static void sizes_have_their_formulas(void **state) {
+  (void)state;
+  struct run r = run("printf 'input 5x5x3\\ndeconv 8 3x3 /2 pad=1 outpad=1\\n"
+                     "conv 8 3x3 /2 pad=tf\\n' | " NETC " - --explain");
+  assert_non_null(strstr(r.out, "(5 - 1)*2 - 1 - 1 + 3 + 1 = 10\n"));
+  assert_non_null(strstr(r.out, "max((ceil(10 / 2) - 1)*2 + 3 - 10, 0) = 1, 0 "
+                                "before and 1 after\n"));
+  assert_non_null(strstr(r.out, "floor((10 + 0 + 1 - 3) / 2) + 1 = 5\n"));
+  run_free(&r);
+}
+
+static void frozen_nets_say_what_is_trained(void **state) {
+  (void)state;
+  expect("printf 'input 8x8x3\\nconv 4 3x3 frozen\\n' | " NETC " - --brief", 0,
+         "112; 0 trained;", "");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(other_names_lead_to_a_page),
@@ -136,6 +183,9 @@ int main(void) {
       cmocka_unit_test(units_are_in_small_letters_too),
       cmocka_unit_test(words_with_several_meanings_name_them),
       cmocka_unit_test(parts_and_shorter_sequences_are_offered),
+      cmocka_unit_test(fields_pass_enlargements),
+      cmocka_unit_test(sizes_have_their_formulas),
+      cmocka_unit_test(frozen_nets_say_what_is_trained),
   };
   return cmocka_run_group_tests_name("words", tests, NULL, NULL);
 }
