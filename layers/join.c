@@ -1,4 +1,5 @@
 /* add, sub, mul, div, max, min, concat, stack, matmul: combine tensors. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/check.h"
@@ -21,11 +22,14 @@ static const struct arg_spec largest_specs[] = {
     NUMBER, OVER_AXES(join, over), OVER_KEEP(join, over), SPEC_END};
 
 /* Reports that the shapes of operand `i` and of the first do not fit. */
-static bool mismatch(struct layer *layer, int i, const char *what) {
-  struct diagnostic *d = layer_fail(
-      layer, SHAPE_MISMATCH, NULL, "cannot %s %s and %s", layer->kind->name,
-      shape_text(layer->in[0]).text, shape_text(layer->in[i]).text);
-  return diag_help(d, "%s", what);
+static struct diagnostic *report_mismatch(const struct layer *layer, int i) {
+  return layer_fail(layer, SHAPE_MISMATCH, NULL, "cannot %s %s and %s",
+                    layer->kind->name, shape_text(layer->in[0]).text,
+                    shape_text(layer->in[i]).text);
+}
+
+static bool mismatch(const struct layer *layer, int i, const char *what) {
+  return diag_help(report_mismatch(layer, i), "%s", what);
 }
 
 /* Broadcasting: aligned at the last axis, sizes are equal or one of them is 1.
@@ -71,6 +75,47 @@ static const char *elementwise_help(const struct layer *layer, int i) {
                "features";
 }
 
+/* The stride from a map to another one's size; 0: none leads there. */
+static int64_t stride_to(const struct shape *from, const struct shape *to) {
+  int64_t stride = to->dim[0] > 0 ? ceil_div_i64(from->dim[0], to->dim[0]) : 0;
+  for (int k = 0; k < shape_spatial(to) && stride > 0; k++)
+    if (ceil_div_i64(from->dim[k], stride) != to->dim[k])
+      return 0;
+  return stride;
+}
+
+/*
+ * Reports operands of an elementwise join. Offers a projection in place of
+ * `{}`, where a block changes the map: `add { conv 64 3x3 /2 pad } { conv 64
+ * 1x1 /2 }`.
+ */
+static bool refuse_operand(const struct layer *layer, int i) {
+  const struct shape *to = layer->in[0], *from = layer->in[i];
+  const struct layer_site *site = layer->site;
+  struct diagnostic *d = report_mismatch(layer, i);
+  diag_help(d, "%s", elementwise_help(layer, i));
+  if (!diag_is_shown(d) || layer->input_count != 2 || to->rank < 3 ||
+      to->rank != from->rank)
+    return false;
+  struct slice text = sources_slice(site->diags->sources, site->span);
+  size_t at = 0;
+  while (at < text.length && !slice_begins(slice_from(text, at), "{}"))
+    at++;
+  int64_t stride = stride_to(from, to);
+  if (at == text.length || stride < 1)
+    return false;
+  struct text block = text_new(site->diags->arena);
+  text_printf(&block, "{ conv %" PRId64 " 1x1", shape_channels(to));
+  if (stride > 1)
+    text_printf(&block, " /%" PRId64, stride);
+  text_put(&block, " }");
+  uint32_t begin = site->span.begin + (uint32_t)at;
+  diag_offer(d, (struct span){begin, begin + 2}, text_slice(&block),
+             "change what is added likewise: `%.*s` in place of `{}`",
+             SLICE_ARG(block));
+  return false;
+}
+
 /* Checks that a number or axes take the place of the second operand. */
 static bool check_alone(struct layer *layer) {
   const struct join *join = layer->args;
@@ -102,7 +147,7 @@ static bool elementwise_shape(struct layer *layer) {
   layer->out = *layer->in[0];
   for (int i = 1; i < layer->input_count; i++)
     if (!broadcast(&layer->out, layer->in[i]))
-      return mismatch(layer, i, elementwise_help(layer, i));
+      return refuse_operand(layer, i);
   return true;
 }
 

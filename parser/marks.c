@@ -65,8 +65,40 @@ static bool report_fence(const struct foreign_marks *m) {
   return true;
 }
 
+/* A part of another format, which a reader of its own takes. */
+static bool report_format(const struct foreign_marks *m) {
+  static const struct {
+    const char *line, *with, *name, *file;
+  } formats[] = {
+      {"[net]", "=", "Darknet", "x.cfg"},
+      {"[convolutional]", "filters=", "Darknet", "x.cfg"},
+      {"[maxpool]", "size=", "Darknet", "x.cfg"},
+      {"layer {", "type:", "Caffe", "x.prototxt"},
+      {"layers {", "type:", "Caffe", "x.prototxt"},
+  };
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    size_t begin = find_line(m, 0, formats[i].line);
+    struct slice rest = slice_from(m->text, begin);
+    size_t at = 0;
+    while (at < rest.length &&
+           !slice_begins(slice_from(rest, at), formats[i].with))
+      at++;
+    if (at == rest.length)
+      continue;
+    struct diagnostic *d = diag(
+        m->diags, SYNTAX, span_of(m, begin, slice_line_end(m->text, begin)),
+        "this is a layer as %s writes it", formats[i].name);
+    diag_help(d,
+              "`netc import %s -o x.net` reads its files, and writes one of "
+              "these",
+              formats[i].file);
+    return true;
+  }
+  return false;
+}
+
 bool marks_report(struct diags *diags, int source) {
   const struct source *all = &diags->sources->all.at[source];
   struct foreign_marks m = {diags, all->text, all->base};
-  return report_conflict(&m) || report_fence(&m);
+  return report_conflict(&m) || report_fence(&m) || report_format(&m);
 }

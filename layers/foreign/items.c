@@ -77,10 +77,11 @@ static const struct {
     {"trainable requires_grad", "frozen",
      "what is not trained is `frozen`: `conv 64 3x3 frozen`"},
     {"eps epsilon", "eps", "it is `eps=`, where a norm has one"},
+    {"num_layers n_layers", "layers", "layers above each other are `layers=2`"},
     {"return_sequences", "states",
      "a recurrent layer gives all states, with `last` the last"},
     {"lr momentum kernel_initializer align_corners count_include_pad seed "
-     "stateful unroll recurrent_activation recurrent_initializer "
+     "training stateful unroll recurrent_activation recurrent_initializer "
      "bias_initializer kernel_regularizer",
      "-", "it changes no shape, count or byte"},
 };

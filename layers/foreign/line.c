@@ -86,7 +86,11 @@ static void put_keyed(struct layer_writing *w, const struct item *item) {
     struct text name = text_new(w->arena);
     text_puts(&name, item->key);
     text_putc(&name, '\0');
-    put_option(w, name.at, item->value);
+    const struct arg_spec *spec = items_spec(w->kind, name.at);
+    if (!spec || spec->place != PLACE_WORD || !is_truth(item->value))
+      put_option(w, name.at, item->value);
+    else if (!is_false_value(item->value)) /* batch_first=True */
+      text_printf(&w->options, " %s", spec->name);
   } else if (strcmp(meaning, "units") == 0)
     put_once(w, &w->units, item->value);
   else if (strcmp(meaning, "kernel") == 0)

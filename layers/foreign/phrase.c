@@ -427,11 +427,41 @@ static bool put_statement(struct phrase *p, struct slice line) {
     line = slice_plain(slice_less(slice_from(line, 1), 1));
   }
   line = matlab(p, line);
+  struct slice both = slice_word(line), recurrent = phrase_after_word(line);
+  if (phrase_is_one_of(both, "bidirectional Bidirectional bi") &&
+      is_word_byte(recurrent.length ? recurrent.at[0] : ' ')) {
+    struct text turned = text_new(p->arena);
+    text_printf(&turned, "%.*s bidir", SLICE_ARG(recurrent));
+    p->why = "both directions are `bidir`";
+    return phrase_put_line(p, text_slice(&turned));
+  }
   if ((phrase_is_one_of(method, "flatten Flatten") && open + 2 < line.length) ||
       (phrase_is_one_of(method, "view reshape") &&
        slice_find(line, "-1") < line.length)) {
     text_put(p->out, "flatten");
     return phrase_said(p, "all sizes but the batch become one by `flatten`");
+  }
+  struct slice inside = slice_from(line, open + 1);
+  inside = slice_trim(slice_to(inside, slice_find(inside, ")")), "'\" ");
+  if (phrase_is_one_of(method, "Activation activation") &&
+      line_layer(inside)) { /* Activation('relu') */
+    text_put(p->out, line_layer(inside)->name);
+    return phrase_said(p, "an activation is a layer by itself: `relu`");
+  }
+  if (phrase_is_one_of(method, "TimeDistributed") && open < line.length) {
+    size_t before = p->out->length; /* TimeDistributed(Dense(10)) */
+    struct slice each = slice_from(line, open);
+    each = slice_to(slice_from(each, 1), slice_close(each) - 1);
+    if (!phrase_put_line(p, each))
+      return false;
+    if (p->out->length > before + 3 &&
+        memcmp(p->out->at + before, "fc ", 3) == 0) {
+      struct text rest = text_new(p->arena);
+      text_bytes(&rest, p->out->at + before + 3, p->out->length - before - 3);
+      p->out->length = before;
+      text_printf(p->out, "linear %.*s", SLICE_ARG(rest));
+    }
+    return phrase_said(p, "`linear` acts on every position by itself");
   }
   struct text name = text_new(p->arena);
   if (slice_is(label, "x")) /* joins sizes, but may be a label */

@@ -67,6 +67,11 @@ bool phrase_leave_out(struct phrase *p) {
     return phrase_said(
         p, "the last tensor is the output; another one is made current by "
            "`from LABEL`");
+  size_t method = slice_find(line, ".");
+  if (phrase_is_one_of(word, "model net network") && method == word.length &&
+      phrase_is_one_of(slice_word(slice_from(line, method + 1)),
+                       "summary to cuda cpu eval train build half float"))
+    return phrase_said(p, "netc reports every layer and trains nothing");
   if (phrase_is_one_of(word, "print disp summary show plot assert") &&
       slice_begins(rest, "("))
     return phrase_said(p, "the report shows every layer");
@@ -106,7 +111,7 @@ static const char *setting_of(struct slice key) {
   } rows[] = {{"batch batch_size batchsize bs minibatch mini_batch BATCH_SIZE",
                "batch"},
               {"optimizer optim opt solver", "optimizer"},
-              {"loss criterion loss_fn objective", "loss"},
+              {"loss criterion loss_fn loss_func objective", "loss"},
               {"precision amp", "precision"},
               {"dtype", "dtype"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -153,9 +158,59 @@ static bool put_settings(struct phrase *p, struct slice rest) {
   return true;
 }
 
+/* criterion = nn.CrossEntropyLoss(), optimizer = optim.SGD(.., momentum=0.9) */
+static bool put_object(struct phrase *p, struct slice line) {
+  struct slice left = slice_word(line);
+  const char *ours = setting_of(left);
+  struct slice right = slice_plain(slice_from(line, slice_find(line, "=") + 1));
+  size_t open = slice_find(right, "(");
+  struct slice callee = slice_to(right, open);
+  while (slice_find(callee, ".") < callee.length)
+    callee = slice_from(callee, slice_find(callee, ".") + 1);
+  if (!ours || open == right.length || !phrase_is_name(callee))
+    return false;
+  const char *known = foreign_choice_find(ours, callee);
+  struct text lower = text_new(p->arena);
+  for (size_t i = 0; i < callee.length; i++)
+    text_putc(&lower, (char)(callee.at[i] | 32));
+  struct slice call = slice_from(right, open);
+  bool moves = slice_find(call, "momentum=") < call.length &&
+               slice_find(call, "momentum=0)") == call.length;
+  bool sgd = strcmp(ours, "optimizer") == 0 &&
+             slice_is(text_slice(&lower), "sgd") && moves;
+  text_printf(p->out, "train %s=", ours);
+  if (sgd)
+    text_put(p->out, "momentum");
+  else if (known)
+    text_put(p->out, known);
+  else
+    text_puts(p->out, text_slice(&lower));
+  return phrase_said(p, "settings stand on a `train` line: `train batch=32 "
+                        "optimizer=adam`");
+}
+
+/* model.fit(x, y, batch_size=128): the text from the first key on. */
+static struct slice keys_of(struct slice call) {
+  struct slice rest = slice_trim(call, ")");
+  while (rest.length) {
+    struct slice next = rest, item = slice_item(&next);
+    if (slice_find(item, "=") < item.length)
+      return rest;
+    rest = next;
+  }
+  return rest;
+}
+
 bool phrase_setting(struct phrase *p) {
   struct slice line = phrase_bare(p->line), word = slice_word(line);
   struct slice rest = phrase_after_word(line);
+  if (slice_begins(rest, "=") && put_object(p, line))
+    return true;
+  size_t fit = slice_find(line, ".fit(");
+  if (fit < line.length) {
+    rest = keys_of(slice_from(line, fit + strlen(".fit(")));
+    word = slice_of("train");
+  }
   size_t compile = slice_find(line, ".compile(");
   if (compile < line.length) {
     rest = slice_trim(slice_from(line, compile + strlen(".compile(")), ")");
