@@ -389,7 +389,59 @@ bool phrase_put_line(struct phrase *p, struct slice line) {
   return put;
 }
 
+/* TimeDistributed(Dense(10)): the dense layer of every position. */
+static bool put_each(struct phrase *p, struct slice call) {
+  size_t before = p->out->length;
+  if (!phrase_put_line(p, slice_to(slice_from(call, 1), slice_close(call) - 1)))
+    return false;
+  struct slice layer = slice_from(text_slice(p->out), before);
+  struct text each = text_new(p->arena);
+  if (slice_begins(layer, "fc ")) {
+    text_printf(&each, "linear %.*s", (int)layer.length - 3, layer.at + 3);
+    p->out->length = before;
+    text_puts(p->out, text_slice(&each));
+  }
+  return phrase_said(p, "`linear` acts on every position by itself");
+}
+
+/*
+ * Words and calls that are a layer of another name. True: it was one; *put is
+ * false if what it has is unknown.
+ */
+static bool renamed(struct phrase *p, struct slice line, struct slice method,
+                    bool *put) {
+  size_t open = slice_find(line, "(");
+  struct slice word = slice_word(line), after = phrase_after_word(line);
+  struct slice inside = slice_from(line, open + 1);
+  inside = slice_trim(slice_to(inside, slice_find(inside, ")")), "'\" ");
+  *put = true;
+  if (phrase_is_one_of(word, "bidirectional Bidirectional bi") &&
+      after.length && is_word_byte(after.at[0])) {
+    struct text turned = text_new(p->arena);
+    text_printf(&turned, "%.*s bidir", SLICE_ARG(after));
+    p->why = "both directions are `bidir`";
+    *put = phrase_put_line(p, text_slice(&turned));
+  } else if ((phrase_is_one_of(method, "flatten Flatten") &&
+              open + 2 < line.length) ||
+             (phrase_is_one_of(method, "view reshape") &&
+              slice_find(line, "-1") < line.length)) {
+    text_put(p->out, "flatten");
+    p->why = "all sizes but the batch become one by `flatten`";
+  } else if (phrase_is_one_of(method, "Activation activation") &&
+             line_layer(inside)) { /* Activation('relu') */
+    text_put(p->out, line_layer(inside)->name);
+    p->why = "an activation is a layer by itself: `relu`";
+  } else if (phrase_is_one_of(method, "TimeDistributed") &&
+             open < line.length) {
+    *put = put_each(p, slice_from(line, open));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 static bool put_statement(struct phrase *p, struct slice line) {
+  bool put;
   line = slice_trim(phrase_bare(line), "`$");
   if (yolo(p, line))
     return true;
@@ -427,42 +479,8 @@ static bool put_statement(struct phrase *p, struct slice line) {
     line = slice_plain(slice_less(slice_from(line, 1), 1));
   }
   line = matlab(p, line);
-  struct slice both = slice_word(line), recurrent = phrase_after_word(line);
-  if (phrase_is_one_of(both, "bidirectional Bidirectional bi") &&
-      is_word_byte(recurrent.length ? recurrent.at[0] : ' ')) {
-    struct text turned = text_new(p->arena);
-    text_printf(&turned, "%.*s bidir", SLICE_ARG(recurrent));
-    p->why = "both directions are `bidir`";
-    return phrase_put_line(p, text_slice(&turned));
-  }
-  if ((phrase_is_one_of(method, "flatten Flatten") && open + 2 < line.length) ||
-      (phrase_is_one_of(method, "view reshape") &&
-       slice_find(line, "-1") < line.length)) {
-    text_put(p->out, "flatten");
-    return phrase_said(p, "all sizes but the batch become one by `flatten`");
-  }
-  struct slice inside = slice_from(line, open + 1);
-  inside = slice_trim(slice_to(inside, slice_find(inside, ")")), "'\" ");
-  if (phrase_is_one_of(method, "Activation activation") &&
-      line_layer(inside)) { /* Activation('relu') */
-    text_put(p->out, line_layer(inside)->name);
-    return phrase_said(p, "an activation is a layer by itself: `relu`");
-  }
-  if (phrase_is_one_of(method, "TimeDistributed") && open < line.length) {
-    size_t before = p->out->length; /* TimeDistributed(Dense(10)) */
-    struct slice each = slice_from(line, open);
-    each = slice_to(slice_from(each, 1), slice_close(each) - 1);
-    if (!phrase_put_line(p, each))
-      return false;
-    if (p->out->length > before + 3 &&
-        memcmp(p->out->at + before, "fc ", 3) == 0) {
-      struct text rest = text_new(p->arena);
-      text_bytes(&rest, p->out->at + before + 3, p->out->length - before - 3);
-      p->out->length = before;
-      text_printf(p->out, "linear %.*s", SLICE_ARG(rest));
-    }
-    return phrase_said(p, "`linear` acts on every position by itself");
-  }
+  if (renamed(p, line, method, &put))
+    return put;
   struct text name = text_new(p->arena);
   if (slice_is(label, "x")) /* joins sizes, but may be a label */
     text_puts(&name, label);
