@@ -120,13 +120,14 @@ static struct probe {
     {"microbatches", LM, "pipeline=2", "4"},
     {"schedule", LM, "pipeline=2", "gpipe"},
     {"misc", LM, "", "5"},
+    {"runtime", LM, "context=128 gpu=t4", "llama.cpp"},
     {"weight_dtype", LM, "", "q8_0"},
-    {"fold", CNN, "", "off"},
-    {"fuse", SKIP, "", "off"},
-    {"overlap", CNN, "", "on"},
-    {"patches", CNN, "", "auto"},
-    {"stream", WINDOW, "", "on"},
-    {"align", CNN, "", "4096"},
+    {"fold", CNN, "runtime=netrt", "off"},
+    {"fuse", SKIP, "runtime=netrt", "off"},
+    {"overlap", CNN, "runtime=netrt", "on"},
+    {"patches", CNN, "runtime=netrt", "auto"},
+    {"stream", WINDOW, "runtime=netrt", "on"},
+    {"align", CNN, "runtime=netrt", "4096"},
     {"decode", LM, "", "128"},
     {"context", LM, "gpu=t4", "128"},
     {"sequences", LM, "gpu=t4", "4"},
@@ -147,9 +148,17 @@ static struct probe {
     {"ram", CNN, "", "256KiB"},
 };
 
-static unsigned subjects_of(const char *setting) {
+static const unsigned of_inference =
+#define ASKS(inference, training) inference
+#include "library/uses.def"
+    ;
+static const unsigned of_training =
+#define ASKS(inference, training) training
+#include "library/uses.def"
+    ;
+
+static unsigned subjects_of_word(const char *setting, size_t length) {
   unsigned found = 0;
-  size_t length = strlen(setting);
   for (int i = 0; i < SUBJECT_COUNT; i++)
     for (const char *at = subjects[i]; *at; at += *at == ' ') {
       size_t word = strcspn(at, " ");
@@ -158,6 +167,20 @@ static unsigned subjects_of(const char *setting) {
       at += word;
     }
   return found;
+}
+
+static unsigned subjects_of(const char *setting) {
+  return subjects_of_word(setting, strlen(setting));
+}
+
+/* True if a command with these settings is about inference by itself. */
+static bool asks_inference(const struct probe *p) {
+  unsigned given = subjects_of(p->setting);
+  for (const char *at = p->base; *at; at += *at == ' ') {
+    given |= subjects_of_word(at, strcspn(at, "="));
+    at += strcspn(at, " ");
+  }
+  return given & of_inference && !(given & of_training);
 }
 
 static const struct row *row_of(const char *output) {
@@ -218,7 +241,10 @@ static void check_message(struct netc *netc, const struct probe *p) {
 static int try_output(const struct probe *p, struct netc *plain,
                       struct netc *chosen, const char *output, bool predict) {
   struct buffer a = {0}, b = {0};
-  struct netc_options options = {.size = sizeof options, .predict = predict};
+  struct netc_options options = {.size = sizeof options,
+                                 .predict = predict,
+                                 .details = true,
+                                 .units = NETC_BYTES};
   enum netc_status first = netc_emit(plain, output, &options, collect, &a);
   enum netc_status second = netc_emit(chosen, output, &options, collect, &b);
   enum expected found = SAME;
@@ -266,8 +292,23 @@ static struct run run_with(const struct probe *p, const char *command,
              base, chosen ? own : "", predict ? "--predict" : "");
 }
 
+/* A setting about inference asks as --predict does. */
+static int try_implied(const struct probe *p, const char *command,
+                       const char *more) {
+  struct run a = run_with(p, command, more, true, false);
+  struct run b = run_with(p, command, more, true, true);
+  int wrong = a.status != b.status || strcmp(a.out, b.out) != 0;
+  if (wrong)
+    print_error("%s: %s not as with --predict\n", p->setting, command);
+  run_free(&a);
+  run_free(&b);
+  return wrong;
+}
+
 static int try_command(const struct probe *p, const char *output,
                        const char *command, const char *more, bool predict) {
+  if (!predict && asks_inference(p))
+    return try_implied(p, command, more);
   struct run a = run_with(p, command, more, false, predict);
   struct run b = run_with(p, command, more, true, predict);
   int wrong = 0;
@@ -347,7 +388,7 @@ static void without_a_device_it_is_shown(void **state) {
     netc_close(chosen);
   }
   assert_int_equal(wrong, 0);
-  assert_int_equal(count, 14 * 4);
+  assert_int_equal(count, 15 * 4);
 }
 
 /* netc place: what is not about training is refused. */
@@ -472,7 +513,7 @@ static void defaults_are_never_refused(void **state) {
          2, "", "--zero 1 is not used here; ");
   expect(NETC " examples/simple_cnn.net --predict --pipeline 1 "
               "--precision full",
-         0, "prediction", NULL);
+         0, "\ninference, ", NULL);
   expect(PREDICT "--pipeline 4", 0, "", ""); /* CSV says nothing of it */
   expect(NETC " examples/llama3.net --gpu t4 --pipeline 4 --batch 4 "
               "--emit=svg=/dev/null --emit=h=/dev/null",
@@ -488,19 +529,20 @@ static void what_is_alone_is_refused(void **state) {
          "--cache i8 is not used here; --context or --decode keeps what it is");
   expect(LLAMA "--cache i8 --context 512", 0, "1 sequence of 512 ", "");
   expect(LLAMA "--cache i8 --predict", 2, "", "--cache i8 is not used here; ");
-  expect(LLAMA "--cache i8 --predict --gpu h100", 0, "Longest context", "");
+  expect(LLAMA "--cache i8 --predict --gpu h100", 0, "\n  context    ", "");
   expect(LLAMA "--page 64", 2, "", "--page 64 is not used here; ");
   expect(LLAMA "--host-memory 64GiB", 2, "",
          "--host-memory 64GiB is not used here; --offload says what is kept");
   expect(LLAMA "--host-devices 4", 2, "", "--host-devices 4 is not used here;");
-  expect(LLAMA "--host-memory 64GiB --offload optimizer", 0, "training", "");
+  expect(LLAMA "--host-memory 64GiB --offload optimizer", 0, "\ntrain, ", "");
   expect(LLAMA "--offload none,optimizer --host-memory 64GiB", 0, "offload",
          "");
   expect(LLAMA "--cache i8 --host-memory 64GiB --emit=svg=/dev/null", 0, "",
          "");
-  expect(LLAMA "--zero 3", 0, "(163.62 GiB without --zero)", "");
+  expect(LLAMA "--zero 3 --emit=json", 0, "\"alone_bytes\": 175688524800,", "");
+  expect(LLAMA "--zero 3", 0, "gathered", "");
   /* Options that shape a file that is not written do not matter here. */
-  expect(LLAMA "--header=deploy --direction=lr --opset 17", 0, "training", "");
+  expect(LLAMA "--header=deploy --direction=lr --opset 17", 0, "\ntrain, ", "");
 #undef LLAMA
 }
 
@@ -510,9 +552,10 @@ static void a_device_is_named_once(void **state) {
   static const char source[] = "input 9\nfc 9\ntrain memory=1GiB\n";
 #define FILE_A BUILD "/tests/uses-memory.net "
   write_text(BUILD "/tests/uses-memory.net", source, strlen(source));
-  expect(NETC " " FILE_A "--brief", 0, "of 1.00 GiB", "");
-  expect(NETC " " FILE_A "--brief --gpu t4", 0, "of 14.56 GiB", "");
-  expect(NETC " " FILE_A "--brief --memory 2GiB", 0, "of 2.00 GiB", "");
+  expect(NETC " " FILE_A "--brief", 0, "PyTorch on 1.00 GiB\n", "");
+  expect(NETC " " FILE_A "--brief --gpu t4", 0, "PyTorch on T4\n", "");
+  expect(NETC " " FILE_A "--brief --memory 2GiB", 0, "PyTorch on 2.00 GiB\n",
+         "");
   expect(NETC " " FILE_A "--gpu t4 --memory 2GiB", 2, "",
          "--gpu and --memory both say what the device has; give one of them");
   expect(NETC " " FILE_A "--gpu t4 --memory 2GiB --emit=svg=/dev/null "
