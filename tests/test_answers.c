@@ -110,12 +110,21 @@ static struct netc_answer answer_of(struct netc *netc, bool predict) {
   return a;
 }
 
-static char *emit(struct netc *netc, const char *kind, bool predict) {
+/* An output with exact sizes. */
+static char *emit_more(struct netc *netc, const char *kind, bool predict,
+                       bool details) {
   struct buffer out = {0};
-  struct netc_options options = {
-      .size = sizeof options, .predict = predict, .width = 1000};
+  struct netc_options options = {.size = sizeof options,
+                                 .predict = predict,
+                                 .details = details,
+                                 .units = NETC_BYTES,
+                                 .width = 1000};
   assert_int_equal(netc_emit(netc, kind, &options, collect, &out), NETC_OK);
   return out.at;
+}
+
+static char *emit(struct netc *netc, const char *kind, bool predict) {
+  return emit_more(netc, kind, predict, false);
 }
 
 /* The line of a text that begins like that, up to its end. */
@@ -142,67 +151,153 @@ static void check_line(const char *text, const char *begin, const char *part) {
   free(line);
 }
 
-/* A case is of one verdict. */
-static const char *verdict_words(const char *verdict) {
-  return strcmp(verdict, "fits") == 0    ? " fit"
-         : strcmp(verdict, "tight") == 0 ? " tight"
-                                         : " not fit";
+/* How an output writes a row of the answer: its label, then the text. */
+struct look {
+  const char *kind, *row;
+  bool upper; /* the verdict is in capitals, at the end of the first line */
+};
+
+static const struct look looks[] = {
+    {"txt", "\n  %-11s%s", true},
+    {"md", "\n| %s | %s", false},
+    {"html", "<div><dt>%s</dt><dd>%s", false},
+};
+
+static void check_row_of(const char *text, const struct look *look,
+                         const char *label, const char *row) {
+  char part[512];
+  snprintf(part, sizeof part, look->row, label, row);
+  assert_holds(text, part);
 }
 
-/* The verdict: "fits: SIZE ... LEFT are left". */
-static void check_verdict(const char *text, const struct netc_answer *a) {
-  char part[128];
+/* "needs", exactly: "370,293,672 of 13,339,287,834 B" */
+static void check_needs(const char *text, const struct look *look,
+                        const struct netc_answer *a) {
+  char row[256], room[64] = "", devices[64] = "";
+  int64_t small = a->bytes < a->room_bytes ? a->bytes : a->room_bytes;
+  int64_t large = a->bytes < a->room_bytes ? a->room_bytes : a->bytes;
+  if (a->on_device)
+    snprintf(room, sizeof room, "%s of %s", small < large / 100 ? " B" : "",
+             count_text(a->room_bytes).text);
+  if (a->device_count > 1)
+    snprintf(devices, sizeof devices, " on %s of %lld devices",
+             a->uneven ? "the most loaded" : "each",
+             (long long)a->device_count);
+  snprintf(row, sizeof row, "%s%s%s B%s", look->kind[0] == 'h' ? "<b>" : "",
+           count_text(a->bytes).text, room, devices);
+  check_row_of(text, look, "needs", row);
+}
+
+static void check_verdict(const char *text, const struct look *look,
+                          const struct netc_answer *a) {
+  char word[64], line[128];
   if (!a->on_device)
     return;
-  const char *verdict = strstr(text, verdict_words(a->verdict));
-  assert_non_null(verdict);
-  snprintf(part, sizeof part, ": %s", size_text(a->bytes, UNITS_IEC).text);
-  char *line = strndup(verdict, strcspn(verdict, "\n"));
-  assert_holds(line, part);
-  int64_t left = a->room_bytes - a->bytes;
-  snprintf(part, sizeof part, "%s %s",
-           size_text(left < 0 ? -left : left, UNITS_IEC).text,
-           left >= 0 ? "are left"
-           : a->fits ? "are in the reserve"
-                     : "too much");
-  assert_holds(line, part);
-  if (a->largest_batch >= 0) {
-    snprintf(part, sizeof part, "Largest batch: %s.",
-             count_text(a->largest_batch).text);
-    assert_holds(line, part);
-  }
-  if (a->longest_context > 0 && a->longest_context < NETC_ANY_CONTEXT) {
-    snprintf(part, sizeof part, ": %s positions.",
-             count_text(a->longest_context).text);
-    assert_holds(line, part);
-  }
-  if (a->most_sequences >= 0) {
-    snprintf(part, sizeof part, "Most sequences: %s.",
-             count_text(a->most_sequences).text);
-    assert_holds(line, part);
-  }
-  if (a->positions >= 0) {
-    snprintf(part, sizeof part, "Positions in all: %s.",
-             count_text(a->positions).text);
-    assert_holds(line, part);
-  }
-  free(line);
+  snprintf(word, sizeof word, "%s", a->verdict);
+  for (char *at = word; look->upper && *at; at++)
+    if (*at >= 'a')
+      *at -= 'a' - 'A';
+  snprintf(line, sizeof line,
+           look->upper            ? "  %s\n"
+           : look->kind[0] == 'm' ? ", **%s**\n"
+                                  : "\">%s</p>\n",
+           word);
+  const char *at = strstr(text, line);
+  assert_non_null(at);
+  if (look->upper) /* it ends the first line */
+    assert_ptr_equal(strchr(text, '\n'), at + strlen(line) - 1);
 }
 
-/* "20 of 33 layers are on the card; 21 would need 3.93 GiB". */
-static void check_layers(const char *text, const struct netc_answer *a) {
-  char part[128];
-  if (!a->layer_count)
+/* What would fit: the batch, the context, the sequences. */
+static void check_limits(const char *text, const struct look *look,
+                         const struct netc_answer *a) {
+  char row[160];
+  bool fits = strcmp(a->verdict, "fits") == 0;
+  bool step = a->question == NETC_TRAINING;
+  size_t used = 0;
+  if (a->largest_batch >= 0 && (fits || !step)) {
+    snprintf(row, sizeof row, "up to %s", count_text(a->largest_batch).text);
+    check_row_of(text, look, "batch",
+                 a->largest_batch ? row : "not even one sample fits");
+  }
+  if (a->longest_context < 0)
     return;
+  if (a->longest_context == 0) {
+    check_row_of(text, look, "context",
+                 strcmp(a->verdict, "tight") == 0 ? "none without the reserve"
+                                                  : "none fits");
+    return;
+  }
+  if (a->longest_context < NETC_ANY_CONTEXT)
+    used += (size_t)snprintf(row, sizeof row, "%s tokens for ",
+                             count_text(a->longest_context).text);
+  else
+    used += (size_t)snprintf(row, sizeof row, "any number of tokens for ");
+  if (a->sequences > 1)
+    used += (size_t)snprintf(row + used, sizeof row - used, "%s sequences",
+                             count_text(a->sequences).text);
+  else
+    used += (size_t)snprintf(row + used, sizeof row - used, "one sequence");
+  if (a->most_sequences > 0)
+    snprintf(row + used, sizeof row - used, ", or %s sequence%s of %s",
+             count_text(a->most_sequences).text,
+             a->most_sequences == 1 ? "" : "s", count_text(a->context).text);
+  check_row_of(text, look, "context", row);
+}
+
+/* "20 of 33 layers are on the card" */
+static void check_layers(const char *text, const struct look *look,
+                         const struct netc_answer *a) {
+  char part[128], room[64] = "";
+  if (!a->host_bytes)
+    return;
+  if (a->host_room_bytes)
+    snprintf(room, sizeof room, " of %s B",
+             count_text(a->host_room_bytes).text);
+  snprintf(part, sizeof part, "%s B%s", count_text(a->host_bytes).text, room);
+  check_row_of(text, look, "host", part);
   snprintf(part, sizeof part, "%lld of %lld layers are on the card",
            (long long)a->gpu_layers, (long long)a->layer_count);
-  assert_holds(text, part);
-  snprintf(part, sizeof part, "; %lld would need %s",
-           (long long)a->gpu_layers + 1,
-           size_text(a->next_layer_bytes, UNITS_IEC).text);
-  if (a->next_layer_bytes)
+  if (a->layer_count && a->gpu_layers < a->layer_count)
     assert_holds(text, part);
-  assert_holds(text, size_text(a->host_bytes, UNITS_IEC).text);
+}
+
+/* The answer in a report, Markdown and a page. */
+static void check_looks(struct netc *netc, const struct asked_question *q,
+                        const struct netc_answer *a) {
+  for (size_t i = 0; i < sizeof looks / sizeof *looks; i++) {
+    char *text = emit(netc, looks[i].kind, q->predict);
+    check_needs(text, &looks[i], a);
+    check_verdict(text, &looks[i], a);
+    check_limits(text, &looks[i], a);
+    check_layers(text, &looks[i], a);
+    free(text);
+  }
+}
+
+/* The sections below have what the answer leaves out. */
+static void check_details(struct netc *netc, const struct asked_question *q,
+                          const struct netc_answer *a) {
+  char part[128];
+  char *text = emit_more(netc, "txt", q->predict, true);
+  check_needs(text, &looks[0], a);
+  if (a->question == NETC_TRAINING)
+    check_line(strstr(text, "\nTraining, "), "  peak ",
+               count_text(a->alone_bytes).text);
+  if (a->positions >= 0) {
+    snprintf(part, sizeof part, "keys and values of %s tokens",
+             count_text(a->positions).text);
+    assert_holds(text, part);
+  }
+  free(text);
+}
+
+/* A number that is not -1, or no number. */
+static void check_known(json_t *json, const char *path, int64_t value) {
+  if (value >= 0)
+    assert_true(number(json, path) == value);
+  else
+    assert_null(find(json, path));
 }
 
 static void check_json(struct netc *netc, const struct asked_question *q,
@@ -226,6 +321,11 @@ static void check_json(struct netc *netc, const struct asked_question *q,
     assert_true(number(json, "answer.left_bytes") == a->room_bytes - a->bytes);
     assert_true(json_is_true(find(json, "answer.fits")) == a->fits);
     assert_true(json_is_true(find(json, fit)) == a->fits);
+    assert_true(number(json, "answer.room_bytes") == a->room_bytes);
+    check_known(json, "answer.largest_batch", a->largest_batch);
+    check_known(json, "answer.longest_context", a->longest_context);
+    check_known(json, "answer.most_sequences", a->most_sequences);
+    check_known(json, "answer.positions", a->positions);
   }
   if (a->question == NETC_TRAINING) {
     assert_true(number(json, "training.peak_bytes") == a->bytes);
@@ -239,6 +339,9 @@ static void check_json(struct netc *netc, const struct asked_question *q,
     assert_true(number(json, "serving.gpu_layers") == a->gpu_layers);
     assert_true(number(json, "answer.host_bytes") == a->host_bytes);
     assert_true(number(json, "serving.host.need_bytes") == a->host_bytes);
+    if (a->next_layer_bytes)
+      assert_true(number(json, "answer.next_layer_bytes") ==
+                  a->next_layer_bytes);
   }
   if (a->question == NETC_PREDICTION && a->on_device)
     assert_true(number(json, "inference.fit.need_bytes") == a->bytes);
@@ -297,38 +400,15 @@ static void every_output_says_the_same(void **state) {
   const struct asked_question *q = *state;
   struct netc *netc = load(q);
   struct netc_answer a = answer_of(netc, q->predict);
-  char part[128], text_size[64];
-  snprintf(text_size, sizeof text_size, "%s",
-           size_text(a.bytes, UNITS_IEC).text);
   check_json(netc, q, &a);
   check_library(netc, q, &a);
-  char *text = emit(netc, "txt", q->predict);
-  check_line(text, what(q), text_size);
-  check_verdict(text, &a);
-  if (a.device_count > 1) {
-    snprintf(part, sizeof part, "of %lld devices (%s on one)",
-             (long long)a.device_count,
-             size_text(a.alone_bytes, UNITS_IEC).text);
-    check_line(text, what(q), part);
-  }
-  free(text);
-  text = emit(netc, "md", q->predict);
-  snprintf(part, sizeof part, "| %s | %s |", what(q), text_size);
-  assert_holds(text, part);
-  check_verdict(text, &a);
-  check_layers(text, &a);
-  free(text);
-  text = emit(netc, "html", q->predict);
-  snprintf(part, sizeof part, "<dt>%s</dt><dd><b>%s</b>", what(q), text_size);
-  assert_holds(text, part);
-  check_verdict(text, &a);
-  check_layers(text, &a);
-  free(text);
+  check_looks(netc, q, &a);
+  check_details(netc, q, &a);
   netc_close(netc);
   check_step(q, &a);
   struct run r = run(NETC " diff %s %s %s", q->net, q->net, as_options(q));
   assert_int_equal(r.status, 0);
-  check_line(r.out, what(q), text_size);
+  check_line(r.out, what(q), size_text(a.bytes, UNITS_IEC).text);
   if (a.on_device)
     check_line(r.out, "verdict", a.verdict);
   run_free(&r);
@@ -342,7 +422,8 @@ static void every_output_says_the_same(void **state) {
 static void check_row(const char *row, const struct netc_answer *a) {
   char part[128];
   int64_t left = a->room_bytes - a->bytes;
-  bool host = left >= 0 && a->host_bytes > a->host_room_bytes;
+  bool host =
+      left >= 0 && a->host_room_bytes && a->host_bytes > a->host_room_bytes;
   if (host)
     left = a->host_room_bytes - a->host_bytes;
   snprintf(part, sizeof part, " %s ", size_text(a->bytes, UNITS_IEC).text);
