@@ -214,7 +214,7 @@ static enum netc_status find_costs(struct netc *netc) {
 static bool memory_matters(const struct netc *netc) {
   const struct load *load = netc->load;
   return netc->mode != NETC_FOR_CHECK || load->compared.count ||
-         load->expansion.bounds.end || memory_is_asked(&load->settings) ||
+         load->expansion.bounds.end || memory_is_asked(&load->given) ||
          !memory_is_small(&load->model, &load->settings);
 }
 
