@@ -178,8 +178,9 @@ static void batch_norms_that_were_folded_are_told(void **state) {
           "&& $n import folded.onnx --assume-bn --weights w.safetensors -o "
           "b.net && $n weights b.net --check w.safetensors && for f in a.net "
           "b.net $OLDPWD/examples/zoo/resnet.net; do $n $f --gpu rtx3090 "
-          "--batch 1200 $(case $f in */resnet.net) echo -D depth=18;; esac) | "
-          "grep -o 'argest batch[^0-9]*[0-9,]*' | tail -n 1; done | awk '{ "
+          "--batch 1200 --emit=json $(case $f in */resnet.net) echo -D "
+          "depth=18;; esac) | "
+          "grep -o '\"largest_batch\": [0-9]*' | tail -n 1; done | awk '{ "
           "l[NR] = $0 } END { if (NR == 3 && l[1] != l[2] && "
           "l[2] == l[3]) print \"more, then as many as in the zoo\" }'",
           folder, NETC);

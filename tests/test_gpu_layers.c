@@ -52,7 +52,9 @@ static struct parted_net {
   int layers;
 } nets[] = {
     {"llama", LLAMA,
-     MISTRAL "-Dnum_hidden_layers=9 weight_dtype=q4_k_m context=512", 10},
+     MISTRAL
+     "-Dnum_hidden_layers=9 runtime=pytorch weight_dtype=q4_k_m context=512",
+     10},
     {"tied", "examples/zoo/gpt2.net", "-Dn_layer=4 context=512 sequences=3", 5},
     {"states", "examples/zoo/mamba.net", "-Dnum_hidden_layers=5 context=64", 6},
     {"windows", "examples/zoo/gemma3.net", "context=2048 cache=i8", 27},
@@ -145,14 +147,17 @@ static void auto_is_the_most_that_fits(void **state) {
  * the CPU and 14177.36 MiB; serving.csv has a row with twenty of 33. */
 static void a_log_says_the_same(void **state) {
   (void)state;
-  json_t *json = predict_file(
-      "examples/zoo/qwen3.net",
-      "-Dsize=14 dtype=f16 weight_dtype=q8_0 context=8192 gpu_layers=99");
-  double card = (double)served(json, "weight_bytes") / 0x1p20;
-  double host = (double)served(json, "host.weight_bytes") / 0x1p20;
-  assert_true(card > 14177.355 && card < 14177.365);
-  assert_true(host > 788.235 && host < 788.245);
-  json_decref(json);
+  static const char *const options[] = {
+      "-Dsize=14 dtype=f16 weight_dtype=q8_0 context=8192 gpu_layers=99",
+      "-Dsize=14 dtype=f16 weight_dtype=q8_0 context=8192"};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    json_t *json = predict_file("examples/zoo/qwen3.net", options[i]);
+    double card = (double)served(json, "weight_bytes") / 0x1p20;
+    double host = (double)served(json, "host.weight_bytes") / 0x1p20;
+    assert_true(card > 14177.355 && card < 14177.365);
+    assert_true(host > 788.235 && host < 788.245);
+    json_decref(json);
+  }
 }
 
 /*
@@ -251,19 +256,29 @@ static void layers_that_stand_alone_are_equal(void **state) {
 static void bounds_of_both_hold(void **state) {
   (void)state;
   expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit", 0,
-         "card; 21 would need 3.93 GiB. Longest context: 44,144", "");
+         "   20 of 33 layers are on the card\n"
+         "  context    114,944 tokens for one sequence, or ",
+         "");
+  struct run r = run(PARTED "--gpu rtx3060 --gpu-layers 20 --runtime pytorch "
+                            "--emit=json");
+  assert_holds(r.out, "\"next_layer_bytes\": 4215635968,");
+  assert_holds(r.out, "\"longest_context\": 44144,");
+  run_free(&r);
   expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit --host-memory 8GiB",
-         0, "1 sequence of 8,192 positions fits: ", "");
+         0,
+         "  FITS\ninference, 1 sequence of 8,192 tokens, q4_k_m, llama.cpp on "
+         "RTX 3060\n",
+         "");
   expect(PARTED "--gpu rtx3060 --gpu-layers 20 --must-fit --host-memory 2GiB",
-         1, "; but the device has 3.23 GiB", NULL);
+         1, "\n  host       2.77 GiB of 2.00 GiB   20 of 33 layers ", NULL);
   expect(PARTED "--memory 3GiB --gpu-layers 20 --must-fit", 1,
-         "1 sequence of 8,192 positions does not fit: ", NULL);
+         "  DOES NOT FIT\ninference, 1 sequence of 8,192 tokens, ", NULL);
   expect(PARTED "--memory 3GiB --gpu-layers auto --must-fit", 0,
-         " of 33 layers are on the card; ", "");
+         "   16 of 33 layers are on the card\n", "");
   expect(PARTED "--host-memory 8GiB", 2, "",
          "--gpu-layers parts a prediction between a card and its host");
   expect(PARTED "--gpu rtx3060,t4 --gpu-layers auto,12", 0,
-         "  12 of 33      4.", "");
+         "  12 of 33      3.98 GiB ", "");
 }
 
 static void errors_name_a_way_out(void **state) {
@@ -278,8 +293,9 @@ static void errors_name_a_way_out(void **state) {
   expect("printf 'input tokens 8 : i32\\nembed 20 8\\nattention 2 causal\\n"
          "linear 20\\n' | " NETC " - --predict --gpu-layers 1",
          1, "", "= help: write them as `repeat 32");
-  expect(NETC " examples/llama3.net --gpu t4,l4 --gpu-layers 20", 2, "",
-         "--gpu-layers 20 is not used here; ");
+  expect(NETC
+         " examples/llama3.net --gpu t4,l4 --gpu-layers 20 --optimizer adam",
+         2, "", "--gpu-layers 20 is not used here; ");
   expect(NETC " examples/llama3.net --predict --gpu-layers -1", 2, "",
          "`gpu_layers` of infer must be an integer from 0 to 1048576");
   expect(NETC " examples/llama3.net -ngl 20", 2, "",

@@ -181,7 +181,9 @@ static void tensors_beside_a_config_are_the_check(void **state) {
 static void configs_answer_at_once(void **state) {
   (void)state;
   expect(NETC " " FOLDER "llama_3_2_3b/config.json --predict --gpu rtx4090", 0,
-         "The prediction fits: 6.99 GiB", "note: read as Hugging Face");
+         "  FITS\ninference, batch 1, bfloat16, PyTorch on RTX 4090\n"
+         "  needs      6.99 of 19.9 GiB ",
+         "note: read as Hugging Face");
   expect(NETC " params zoo:llama", 0, "num_key_value_heads", NULL);
   expect(NETC " zoo:llama -D hidden_size=2048 -D num_attention_heads=16 "
               "--depth 0",
@@ -485,7 +487,7 @@ static void gguf_is_a_net(void **state) {
     assert_int_equal(totals_of(path, source).param_count, files[i].params);
     free(source);
   }
-  expect(NETC " " FOLDER "gguf/qwen2-0.5b-q8_0.gguf --predict --gpu rtx4090", 0,
+  expect(NETC " " FOLDER "gguf/qwen2-0.5b-q8_0.gguf --details --gpu rtx4090", 0,
          "525,120,000 B", "note: read as GGUF");
   expect(NETC " " FOLDER "gguf/qwen2-0.5b-q8_0.gguf --predict", 0, "",
          "its tensors have 525,120,000 bytes: 169 Q8_0, 121 F32\n");

@@ -84,12 +84,13 @@ static void a_net_is_written_once(void **state) {
   const char *dir = scratch("init");
   struct run r = run("cd %s && " NETC_PATH " init cnn && netc() { " NETC_PATH
                      " \"$@\"; }; netc init cnn | sed -n 's/^  netc //p' | "
-                     "wc -l; netc cnn.net --brief && netc cnn.net --batch 256 "
+                     "wc -l; netc cnn.net --unfold && netc cnn.net --batch 256 "
                      "--gpu t4 >/dev/null && netc params cnn.net",
                      dir);
   assert_int_equal(r.status, 0);
   assert_non_null(strstr(r.out, "cnn.net: a classifier of pictures. Next:\n"
                                 "  netc cnn.net\n"));
+  assert_non_null(strstr(r.out, "cnn   289 K parameters\n"));
   assert_non_null(strstr(r.out, "288,746"));
   assert_non_null(strstr(r.err, "cnn.net exists, and is left as it is"));
   run_free(&r);

@@ -252,7 +252,7 @@ static void what_stays_wide_is_told(void **state) {
        "which the runtime widens live"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct run r = run("printf 'input 8x4\\n%s\\n' | " NETC
-                       " - --predict --weight-dtype i8 | tr -s '\\n ' ' '",
+                       " - --details --weight-dtype i8 | tr -s '\\n ' ' '",
                        rows[i][0]);
     if (r.status || !strstr(r.out, rows[i][1]))
       fail_msg("%s\n%s%s", rows[i][0], r.out, r.err);

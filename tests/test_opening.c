@@ -367,7 +367,9 @@ static void the_only_model_of_a_folder_is_read(void **state) {
   run_free(&r);
   r = run(NETC " tests/data/huggingface/llama_3_2_3b --predict --gpu rtx4090");
   assert_int_equal(r.status, 0);
-  assert_holds(r.out, "The prediction fits: 6.99 GiB");
+  assert_holds(r.out,
+               "  FITS\ninference, batch 1, bfloat16, PyTorch on RTX 4090\n"
+               "  needs      6.99 of 19.9 GiB ");
   assert_holds(r.err, "it is a folder; config.json in it is read");
   run_free(&r);
   expect("cd tests/data/huggingface/llama_3_2_3b && \"$OLDPWD/\"" NETC

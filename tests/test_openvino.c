@@ -156,8 +156,8 @@ static void what_a_bin_would_say_is_told(void **state) {
   run_free(&r);
   expect("cat " FOLDER "opencv__SampLeNet.xml | " NETC " import -", 0,
          "net SampLeNet\ninput 32x32x3\n", NULL);
-  expect(NETC " " FOLDER "opencv__SampLeNet.xml --depth 0", 0, "248,024 B",
-         "note: read as OpenVINO");
+  expect(NETC " " FOLDER "opencv__SampLeNet.xml --depth 0 --units bytes", 0,
+         "\n  files      weights 248,024 B, ", "note: read as OpenVINO");
   expect(NETC " import --types", 0, "OpenVINO\tGroupConvolution\tconv", NULL);
 }
 

@@ -193,8 +193,8 @@ static void they_say_what_the_report_says(void **state) {
               "--profile torch1-cpu",
          0, ">A step, exact; torch1-cpu", NULL);
   expect("t='examples/zoo/resnet.net --batch 256 --optimizer adam --gpu t4'; "
-         "m=$(" NETC " $t | sed -n "
-         "'s/.*is \\([0-9.]* GiB too much\\).*/\\1/p'); "
+         "m=$(" NETC " $t --emit=json | awk '/\"left_bytes\": -/ {"
+         " printf \"%.2f GiB too much\", -$2 / 2^30; exit }'); "
          "test -n \"$m\" && " NETC " $t --emit=timeline.svg | "
          "grep -qF \"it does not fit, $m\"",
          0, NULL, NULL);

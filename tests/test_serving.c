@@ -128,20 +128,22 @@ static void blocks_are_whole(void **state) {
 }
 
 /* A chunk of a prompt needs the windows of its first position, too; those of
-   llama.cpp are padded to 256. */
+   llama.cpp are padded to 256, and in 16 bits. */
 static void windows_keep_what_a_chunk_sees(void **state) {
   (void)state;
   const char *near = NET("attention 4 causal window=20");
   const char *all = NET("attention 4 causal");
-  const int64_t one = 2 * 64 * 4;
+  const int64_t one = 2 * 64 * 4, half = one / 2;
   assert_int_equal(cache_of(near, "context=1000 prefill=100"), 144 * one);
   assert_int_equal(cache_of(near, "context=100 prefill=100"), 112 * one);
   assert_int_equal(cache_of(near, "context=1000 page=1 prefill=8"), 28 * one);
   assert_int_equal(cache_of(near, "context=1000 step=llama.cpp ubatch=100"),
+                   256 * half);
+  assert_int_equal(cache_of(near, "context=2000 step=llama.cpp"), 768 * half);
+  assert_int_equal(cache_of(near, "context=300 step=llama.cpp"), 512 * half);
+  assert_int_equal(cache_of(all, "context=100 step=llama.cpp"), 256 * half);
+  assert_int_equal(cache_of(all, "context=100 step=llama.cpp cache=f32"),
                    256 * one);
-  assert_int_equal(cache_of(near, "context=2000 step=llama.cpp"), 768 * one);
-  assert_int_equal(cache_of(near, "context=300 step=llama.cpp"), 512 * one);
-  assert_int_equal(cache_of(all, "context=100 step=llama.cpp"), 256 * one);
 }
 
 /* One buffer for both steps: the larger of two terms, as logs print it. */

@@ -82,7 +82,8 @@ static void it_is_one_number(void **state) {
   assert_true(real(first, "mfu") == real(time, "mfu"));
   assert_true(real(first, "step_seconds") == real(time, "bound_seconds"));
   run_free(&got);
-  snprintf(shown, sizeof shown, "%.3f s  predicted; at least %.3f s", seconds,
+  snprintf(shown, sizeof shown,
+           "\n  time       %.3f s a step (at least %.3f s), MFU ", seconds,
            real(time, "bound_seconds"));
   got = run(NETC " " NANOTRON " %s", options);
   assert_holds(got.out, shown);
@@ -173,8 +174,11 @@ static void tokens_take_hours_and_cost_money(void **state) {
   assert_true(fabs(real(time, "hours") / hours - 1) < 1e-4);
   assert_null(json_object_get(time, "money"));
   json_decref(report);
-  expect(NETC " " MPT " " STEP "--tokens 1e12 --price 2.5", 0,
-         "1,000,000,000,000 tokens: ", "");
+  expect(NETC " " MPT " " STEP "--tokens 1e12 --price 2.5 | tr -s '\\n ' ' '",
+         0,
+         text_of("; 1,000,000,000,000 tokens in %d,%03d hours, cost ",
+                 (int)(hours + 0.5) / 1000, (int)(hours + 0.5) % 1000),
+         "");
   expect(NETC " place " NANOTRON " --gpus 8xh100 --tokens 1e12 --price 2 "
               "--data-parallel 8 --batch 64 --zero 1",
          0, "    hours       cost ", "");

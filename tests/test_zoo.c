@@ -262,7 +262,10 @@ static void every_net_is_compared(void **state) {
  */
 static void adapters_of_sdxl_are_those_of_diffusers(void **state) {
   (void)state;
-  expect(NETC " examples/zoo/sdxl.net --lora 4", 0, "; 5,806,080 trained", "");
+  expect(NETC " examples/zoo/sdxl.net --lora 4", 0,
+         " parameters, 5.81 M trained\n", "");
+  expect(NETC " examples/zoo/sdxl.net --lora 4 --emit=json", 0,
+         "\"trainable_count\": 5806080,", "");
 }
 
 /* The help of typed.def on `resnet50` and other whole nets. */
