@@ -2,7 +2,9 @@
  * What pages show of the program's output, in ``` without a word behind it,
  * is its output. The command is the block's first line behind `$ `, or stands
  * here, or is the last `netc ...` of the page before the block; "..." is for
- * lines that are left out.
+ * lines that are left out. With BLESS in the environment the blocks are written
+ * anew: a part between two "..." begins with the line that it began with, and
+ * has as many lines. What cannot be found is printed, and edited by hand.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/run.h"
@@ -43,38 +45,120 @@ static char *named_inside(char *block, char command[1024]) {
   return end + 1;
 }
 
-static void check_block(const char *page, char *block, const char *command) {
+static char *output_of(const char *command) {
   struct run r =
       run("PATH=%.*s:$PATH; %s", (int)(strrchr(NETC_PATH, '/') - NETC_PATH),
           NETC_PATH, command);
   char *said = malloc(strlen(r.err) + strlen(r.out) + 1);
   assert_non_null(said);
   strcpy(stpcpy(said, r.err), r.out);
+  run_free(&r);
+  return said;
+}
+
+/* Lines of a block that follow each other in the output. */
+struct part {
+  char *text;
+  bool gap; /* "..." follows */
+};
+
+/* Takes a part off the beginning of a block. */
+static struct part take_part(const char **block) {
+  static const char gap[] = "...\n";
+  const char *end = strstr(*block, gap);
+  size_t length = end ? (size_t)(end - *block) : strlen(*block);
+  struct part part = {strndup(*block, length), end != NULL};
+  assert_non_null(part.text);
+  *block += length + (end ? strlen(gap) : 0);
+  return part;
+}
+
+static void check_block(const char *page, const char *block,
+                        const char *command) {
+  char *said = output_of(command);
   const char *from = said;
-  for (char *gap, *part = block; *part; part = gap) {
-    gap = strstr(part, "...\n");
-    size_t length = gap ? (size_t)(gap - part) : strlen(part);
-    char *shown = strndup(part, length);
-    assert_non_null(shown);
-    const char *found = strstr(from, shown);
+  while (*block) {
+    struct part part = take_part(&block);
+    const char *found = strstr(from, part.text);
     if (!found) {
       print_error("%s: %s\n", page, command);
-      assert_same_text(page, shown, from);
+      assert_same_text(page, part.text, from);
       fail();
     }
-    from = found + length;
-    gap = gap ? gap + strlen("...\n") : part + length;
-    free(shown);
+    from = found + strlen(part.text);
+    free(part.text);
   }
   free(said);
-  run_free(&r);
+}
+
+/* The end of as many lines of a text as another has. */
+static const char *as_many_lines(const char *text, const char *other) {
+  while ((other = strchr(other, '\n')) && *text) {
+    const char *end = strchr(text, '\n');
+    text = end ? end + 1 : text + strlen(text);
+    other++;
+  }
+  return text;
+}
+
+/* A line that is the first one of a part, or NULL. */
+static const char *same_line(const char *text, const char *part) {
+  size_t length = strcspn(part, "\n") + 1;
+  for (; text && *text; text = (text = strchr(text, '\n')) ? text + 1 : NULL)
+    if (strncmp(text, part, length) == 0)
+      return text;
+  return NULL;
+}
+
+/* `whole`: nothing is left out of the output. */
+static void bless_block(FILE *to, const char *page, const char *block,
+                        const char *command, bool whole) {
+  char *said = output_of(command);
+  const char *from = said;
+  whole = whole && !strstr(block, "...\n") && !strstr(said, block);
+  if (whole)
+    fputs(said, to);
+  while (!whole && *block) {
+    struct part part = take_part(&block);
+    const char *found = strstr(from, part.text), *end;
+    if (found) {
+      end = found + strlen(part.text);
+    } else if ((found = same_line(from, part.text))) {
+      end = as_many_lines(found, part.text);
+    } else {
+      print_error("%s: by hand: %s\n%s", page, command, part.text);
+      found = end = from;
+      fputs(part.text, to);
+    }
+    fprintf(to, "%.*s%s", (int)(end - found), found, part.gap ? "...\n" : "");
+    from = end;
+    free(part.text);
+  }
+  free(said);
+}
+
+/* Checks a block, or writes the page up to its end anew. */
+static void do_block(FILE *to, const char *page, const char *from, char *block,
+                     char *end, char command[1024]) {
+  char *shown = strndup(block, (size_t)(end + 1 - block));
+  assert_non_null(shown);
+  char *rest = begins(shown, "$ ") ? named_inside(shown, command) : shown;
+  if (to) {
+    fwrite(from, 1, (size_t)(block + (rest - shown) - from), to);
+    bless_block(to, page, rest, command, rest > shown);
+  } else {
+    check_block(page, rest, command);
+  }
+  free(shown);
 }
 
 static size_t check_shown(const char *page) {
-  char *text = read_text(page, NULL), command[1024] = "";
-  assert_non_null(text);
-  size_t count = 0;
+  char *text = read_text(page, NULL), command[1024] = "", *made = NULL;
+  size_t count = 0, length = 0;
+  FILE *to = getenv("BLESS") ? open_memstream(&made, &length) : NULL;
   bool inside = false;
+  assert_non_null(text);
+  const char *done = text;
   for (char *at = text; (at = strstr(at, "\n```")); at += 4) {
     inside = !inside;
     if (!inside || at[4] != '\n')
@@ -86,12 +170,15 @@ static size_t check_shown(const char *page) {
       if (strcmp(elsewhere[i].page, page) == 0 &&
           begins(block, elsewhere[i].block))
         strcpy(command, elsewhere[i].command);
-    char *shown = strndup(block, (size_t)(end + 1 - block));
-    assert_non_null(shown);
-    char *rest = begins(shown, "$ ") ? named_inside(shown, command) : shown;
-    check_block(page, rest, command);
-    free(shown);
+    do_block(to, page, done, block, end, command);
+    done = end + 1;
     count++;
+  }
+  if (to) {
+    fputs(done, to);
+    fclose(to);
+    write_text(page, made, length);
+    free(made);
   }
   free(text);
   return count;
