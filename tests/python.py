@@ -161,6 +161,22 @@ class Nets(unittest.TestCase):
         self.assertEqual(net.variant(params={"width": 4}).layers[1].out.dims,
                          [32, 32, 4])
 
+    def test_ask_what_the_settings_ask(self):
+        net = netc.load("zoo:gpt2", context=1024)
+        self.assertTrue(net.asks_inference)
+        self.assertEqual(net.report(), command("zoo:gpt2", "--context", "1024"))
+        said = json.loads(net.json())["answer"]
+        self.assertEqual((said["question"], said["bytes"]),
+                         ("serving", net.answer.bytes))
+        self.assertIn("\ntrain, ", net.report(predict=False))
+        self.assertIn(" for inference", net._repr_html_())
+        net = netc.load("zoo:gpt2")
+        self.assertFalse(net.asks_inference)
+        self.assertEqual(net.report(), command("zoo:gpt2"))
+        self.assertEqual(net.answer.bytes, net.training.peak_bytes)
+        self.assertIn("\ninference, ", net.report(predict=True))
+        self.assertIn(" to train a batch of 1", net._repr_html_())
+
     def test_write_outputs(self):
         net = netc.loads(SOURCE)
         self.assertIn("<svg", net.svg(title="A <title>"))

@@ -53,12 +53,11 @@ def html_of(net) -> str:
     rows = ["<tr>" + "".join(_cell("td", layer[name]) for name in _COLUMNS)
             + "</tr>" for layer in table]
     head = "".join(_cell("th", word) for word in _COLUMNS.values())
+    need = _bytes(net.answer.bytes)
     facts = [f"{net.param_count:,} parameters",
              f"{net.mac_count:,} multiply-accumulates",
-             f"{_bytes(net.training.peak_bytes)} to train a batch of "
-             f"{net.training.batch:,}",
-             f"{_bytes(net.inference.weight_bytes + net.inference.arena_bytes)}"
-             " to predict"]
+             f"{need} for inference" if net.asks_inference else
+             f"{need} to train a batch of {net.training.batch:,}"]
     return (f"<p><b>{html.escape(net.name)}</b>: {', '.join(facts)}</p>"
             f"<details><summary>diagram</summary>"
             f"{net.picture()._repr_html_()}</details>"

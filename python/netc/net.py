@@ -249,7 +249,7 @@ class Net:
 
     @property
     def inference(self) -> abi.Inference:
-        """A prediction, from an arena and in a framework."""
+        """Inference, from an arena and in a framework."""
         return self._one(lib.netc_inference, abi.netc_inference)
 
     @property
@@ -265,8 +265,23 @@ class Net:
 
     @property
     def prediction(self) -> abi.Prediction:
-        """The same of a prediction."""
+        """The same of inference."""
         return self._one(lib.netc_prediction, abi.netc_prediction)
+
+    @property
+    def asks_inference(self) -> bool:
+        """True if the settings are about inference, context=8192 or
+        weight_dtype="q4_k_m", or the net's runtime is not PyTorch. The outputs
+        are then about inference, unless they get predict=False."""
+        with self._lock:
+            return lib.netc_asks_inference(self._context)
+
+    @property
+    def answer(self) -> abi.Answer:
+        """The number that the report begins with: of a training step, or of
+        inference if that is asked."""
+        return self._one(lib.netc_answer, abi.netc_answer,
+                         self.asks_inference)
 
     @property
     def ways(self) -> list[abi.Way]:
@@ -297,7 +312,11 @@ class Net:
 
         `options` are members of struct netc_options: units="si", depth=1,
         columns="name,macs", explain=True, direction="right", tint="macs".
+        predict=True asks about inference, predict=False about training; without
+        it, or with None, asks_inference says which.
         """
+        if options.get("predict") is None:
+            options["predict"] = self.asks_inference
         return self._sunk(lib.netc_emit, kind, _options(options))
 
     def report(self, **options) -> str:
