@@ -163,8 +163,10 @@ int web_load(const char *path) {
 
 WEB_EXPORT(web_emit) int web_emit(const char *kind);
 int web_emit(const char *kind) {
+  struct netc_options options = {.size = sizeof options,
+                                 .predict = netc_asks_inference(web_net)};
   web_clear();
-  enum netc_status status = netc_emit(web_net, kind, NULL, web_put, NULL);
+  enum netc_status status = netc_emit(web_net, kind, &options, web_put, NULL);
   return status == NETC_OK ? NETC_OK : said(status);
 }
 

@@ -98,15 +98,18 @@ static void put_verdict(struct page_writer *w, const struct screen_page *page) {
               fit_word(page->verdict));
 }
 
+/* A row without a label goes on with the one before it. */
 static void put_row(struct page_writer *w, const struct screen_row *row) {
-  text_printf(w->out, "<div><dt>%s</dt><dd>", row->label);
+  if (*row->label)
+    text_printf(w->out, "<div><dt>%s</dt><dd>", row->label);
+  else
+    text_put(w->out, "<br>\n");
   if (row->lead.length) {
     text_put(w->out, row->option ? "<code>" : "<b>");
     html_put(w, row->lead);
     text_put(w->out, row->option ? "</code> " : "</b> ");
   }
   html_put(w, row->text);
-  text_put(w->out, "</dd></div>\n");
 }
 
 static void put_answer(struct page_writer *w) {
@@ -118,8 +121,11 @@ static void put_answer(struct page_writer *w) {
   text_put(w->out, "; ");
   html_put(w, page->question);
   text_put(w->out, "</p>\n<dl>\n");
-  for (size_t i = 0; i < page->count; i++)
+  for (size_t i = 0; i < page->count; i++) {
     put_row(w, &page->rows[i]);
+    if (i + 1 == page->count || *page->rows[i + 1].label)
+      text_put(w->out, "</dd></div>\n");
+  }
   text_put(w->out, "</dl>\n</section>\n");
 }
 
