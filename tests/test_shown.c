@@ -57,17 +57,17 @@ static char *output_of(const char *command) {
 }
 
 /* Lines of a block that follow each other in the output. */
-struct part {
+struct shown_part {
   char *text;
   bool gap; /* "..." follows */
 };
 
 /* Takes a part off the beginning of a block. */
-static struct part take_part(const char **block) {
+static struct shown_part take_part(const char **block) {
   static const char gap[] = "...\n";
   const char *end = strstr(*block, gap);
   size_t length = end ? (size_t)(end - *block) : strlen(*block);
-  struct part part = {strndup(*block, length), end != NULL};
+  struct shown_part part = {strndup(*block, length), end != NULL};
   assert_non_null(part.text);
   *block += length + (end ? strlen(gap) : 0);
   return part;
@@ -78,7 +78,7 @@ static void check_block(const char *page, const char *block,
   char *said = output_of(command);
   const char *from = said;
   while (*block) {
-    struct part part = take_part(&block);
+    struct shown_part part = take_part(&block);
     const char *found = strstr(from, part.text);
     if (!found) {
       print_error("%s: %s\n", page, command);
@@ -119,7 +119,7 @@ static void bless_block(FILE *to, const char *page, const char *block,
   if (whole)
     fputs(said, to);
   while (!whole && *block) {
-    struct part part = take_part(&block);
+    struct shown_part part = take_part(&block);
     const char *found = strstr(from, part.text), *end;
     if (found) {
       end = found + strlen(part.text);
