@@ -48,8 +48,8 @@ struct load {
   struct sources sources;
   struct diags diags;
   int statements;
-  struct settings settings; /* with what the runtime sets */
-  struct settings given;    /* without */
+  struct settings settings;        /* with what the runtime sets */
+  struct settings given;           /* without */
   VEC(const struct stmt *) chosen; /* settings from the context */
   VEC(struct define) defines, inputs;
   VEC(const struct stmt *) compared;

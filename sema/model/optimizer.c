@@ -26,7 +26,8 @@ struct optimizer_facts {
 };
 
 static const struct optimizer_facts facts[] = {
-#define OPTIMIZER(id, word, title, values, bits, ...) [OPTIMIZER_##id] = {__VA_ARGS__},
+#define OPTIMIZER(id, word, title, values, bits, ...) \
+  [OPTIMIZER_##id] = {__VA_ARGS__},
 #include "sema/model/optimizers.def"
 #undef OPTIMIZER
 };
