@@ -55,13 +55,13 @@ static void put_size(struct screen *s, int64_t bytes) {
 
 /* Parts of a total */
 
-struct part {
+struct need_part {
   const char *name;
   int64_t bytes;
 };
 
 struct parts {
-  struct part at[16];
+  struct need_part at[16];
   size_t count;
   int64_t total;
   int64_t unit; /* sizes are in the unit of this one */
@@ -69,11 +69,11 @@ struct parts {
 
 static void add_part(struct parts *parts, const char *name, int64_t bytes) {
   if (bytes > 0)
-    parts->at[parts->count++] = (struct part){name, bytes};
+    parts->at[parts->count++] = (struct need_part){name, bytes};
 }
 
 static int by_bytes(const void *a, const void *b) {
-  const struct part *x = a, *y = b;
+  const struct need_part *x = a, *y = b;
   return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
 }
 
@@ -211,7 +211,7 @@ static void put_available(struct screen *s) {
   int64_t unit = card;
   if (a->verdict == VERDICT_FITS || a->device.room == card)
     return;
-  const struct part less[] = {
+  const struct need_part less[] = {
       {"driver", card - a->device.bytes},
       {runtime_name(s->predict ? s->c->settings->infer.runtime
                                : RUNTIME_PYTORCH),
