@@ -14,6 +14,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "driver/net_options.h"
+#include "sema/model/settings.h"
 
 /* Words of options, with their values. */
 #define UNITS_WORDS(W) W(iec, NETC_IEC) W(si, NETC_SI) W(bytes, NETC_BYTES)
@@ -55,8 +56,8 @@ static const struct option_row rows[] = {
 };
 
 enum {
-  MOST_OPTIONS = 128, /* with all settings */
-  FIRST_CODE = 256,   /* of getopt's codes, above any letter */
+  MOST_OPTIONS = OPTION_COUNT + TRAIN_COUNT + INFER_COUNT + 1, /* and the end */
+  FIRST_CODE = 256, /* of getopt's codes, above any letter */
 };
 
 /* Arguments for getopt, from a command's rows and the settings. */
