@@ -603,9 +603,9 @@ struct netc_verdict {
 };
 
 /*
- * Whether a prediction fits it, run by the profile's framework; or, if the
- * settings ask for serving, the sequences that are served, in which case the
- * batch is one of sequences. docs/serving.md.
+ * Whether inference fits it, in the net's runtime; or, if the settings ask for
+ * serving, the sequences that are served, in which case the batch is one of
+ * sequences. docs/serving.md.
  */
 struct netc_prediction {
   size_t size;
@@ -622,8 +622,8 @@ struct netc_prediction {
 /*
  * What was asked, and the number that answers it, which reports, tables and
  * `netc diff` show: a training step, on as many devices as the settings have;
- * or, with `predict`, a prediction in the profile's framework, or what is
- * served where settings ask for that.
+ * or, with `predict`, inference in the net's runtime, or what is served where
+ * settings ask for that.
  */
 enum netc_question { NETC_TRAINING, NETC_PREDICTION, NETC_SERVING };
 enum { NETC_ANY_CONTEXT = 1 << 30 }; /* as a longest one: all of them fit */
