@@ -2,7 +2,6 @@
 #include "codegen/report/screen.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/check.h"
 #include "codegen/asked.h"
@@ -72,9 +71,14 @@ static void add_part(struct parts *parts, const char *name, int64_t bytes) {
     parts->at[parts->count++] = (struct need_part){name, bytes};
 }
 
-static int by_bytes(const void *a, const void *b) {
-  const struct need_part *x = a, *y = b;
-  return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : 0;
+/* Largest first. Equal ones stay in order: qsort() differs between systems. */
+static void sort_parts(struct parts *parts) {
+  for (size_t i = 1; i < parts->count; i++)
+    for (size_t k = i; k && parts->at[k - 1].bytes < parts->at[k].bytes; k--) {
+      struct need_part less = parts->at[k - 1];
+      parts->at[k - 1] = parts->at[k];
+      parts->at[k] = less;
+    }
 }
 
 /* What the other nets of the process add. */
@@ -89,7 +93,7 @@ static void add_beside(const struct screen *s, struct parts *parts) {
  * small tensors take. */
 static void put_parts(struct screen *s, struct parts *parts) {
   int64_t rest = parts->total, shown = 0;
-  qsort(parts->at, parts->count, sizeof *parts->at, by_bytes);
+  sort_parts(parts);
   for (size_t i = 0; i < parts->count; i++) {
     if (parts->at[i].bytes < parts->total / 200)
       continue;
