@@ -256,7 +256,7 @@ static void put_head(struct table_run *s) {
     printf("  %*s", BYTES,
            trains         ? "training"
            : a->ram_bytes ? "RAM"
-                          : "prediction");
+                          : "inference");
   if (!a->on_device && a->question != NETC_SERVING)
     printf("  %*s", BYTES, trains ? "saved" : "planned");
   if (s->parts && a->layer_count)
@@ -385,6 +385,16 @@ static int check_lists(const struct table_run *s) {
                       netc_message(s->netc));
   }
   return EXIT_DONE;
+}
+
+/* A list of values that only inference has asks about inference. */
+static void ask_inference(struct netc *netc, struct net_options *o) {
+  for (size_t i = 0; i < o->listed_count; i++) {
+    const char *name = o->listed[i].name;
+    if (netc_shows(netc, name, "table", false) != NETC_OK &&
+        netc_shows(netc, name, "table", true) == NETC_OK)
+      o->look.predict = o->predict_given = true;
+  }
 }
 
 /* Opens the lists. Batches become columns if the rows are devices that
@@ -578,6 +588,7 @@ int table(struct netc *netc, struct net_options *o) {
                         .a = {.size = sizeof s.a},
                         .colour = wants_colour(o->colour, STDOUT_FILENO)};
   size_t skipped;
+  ask_inference(netc, o);
   int status = check_lists(&s);
   if (status != EXIT_DONE)
     return status;

@@ -107,9 +107,19 @@ static void put_parts(struct screen *s, struct parts *parts) {
   text_size_in(&s->line, rest, parts->unit, units_of(s));
 }
 
+/* One device: what is in memory at the peak, which a stage does not know. */
+static void take_moment(struct stage *m, const struct training *t) {
+  m->activations = t->at.parts[PART_SAVED];
+  m->gradients = t->at.parts[PART_GRADIENTS];
+  m->temporary = t->at.parts[PART_TEMPORARY];
+  m->steps = t->at.phase == PHASE_STEP;
+}
+
 static struct parts training_parts(const struct screen *s) {
   struct stage m = memory_device(&s->c->memory);
   struct parts parts = {.total = m.peak};
+  if (!s->c->memory.parallel.stages.count)
+    take_moment(&m, &s->c->memory.training);
   bool there = !m.paged || m.steps;
   add_part(&parts, "activations", m.activations);
   add_part(&parts, "weights", m.parameters);
@@ -168,7 +178,10 @@ static void put_needs(struct screen *s) {
   struct screen_row *row = add_row(s, "needs");
   parts.unit = a->bytes;
   add_beside(s, &parts);
-  if (a->device.bytes) {
+  if (a->device.bytes && a->device.room <= 1) {
+    put_size(s, a->bytes);
+    text_put(&s->line, ", and none is available");
+  } else if (a->device.bytes) {
     int64_t unit = max_i64(a->device.room, a->bytes);
     if (min_i64(a->device.room, a->bytes) < unit / 100) {
       put_size(s, a->bytes);
@@ -251,7 +264,9 @@ static void put_host(struct screen *s) {
                 "   %" PRId64 " of %" PRId64 " layers are on the card",
                 served->on_card, served->blocks);
   else if (served && served->blocks)
-    text_put(&s->line, "   token table");
+    text_put(&s->line, s->c->settings->infer.host_experts
+                           ? "   token table and experts"
+                           : "   token table");
   end_row(s, "host");
 }
 
@@ -268,8 +283,7 @@ static void put_work(struct screen *s, const struct way_out *way) {
 
 static void put_ways(struct screen *s) {
   const struct fit *fit = &s->c->memory.fit;
-  const char *label =
-      s->a->verdict == VERDICT_TIGHT ? "easier with" : "fits with";
+  const char *label = s->a->verdict == VERDICT_TIGHT ? "try" : "fits with";
   for (size_t i = 0; i < fit->ways.count && i < SCREEN_WAYS; i++) {
     struct screen_row *row = add_row(s, i ? "" : label);
     row->lead = slice_of(fit->ways.at[i].options);
@@ -738,8 +752,11 @@ void screen_put_foot(const struct compiled *c, bool folded, struct text *out) {
   if (warnings)
     text_printf(&line, "! %zu warning%s above.  ", warnings,
                 warnings == 1 ? "" : "s");
+  bool small =
+      c->options->predict && c->settings->infer.runtime == RUNTIME_NETRT;
   if (a && !a->device.bytes)
-    text_put(&line, "--gpu t4: does it fit?  ");
+    text_printf(&line, "--%s: does it fit?  ",
+                small ? "board nucleo-f746zg" : "gpu t4");
   text_printf(&line, "%s--details, --explain", folded ? "--unfold, " : "");
   if (text_width(text_slice(&line)) + strlen(last) <= output_width(c))
     text_put(&line, last);
