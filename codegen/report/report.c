@@ -310,8 +310,8 @@ static void put_rule(struct report *r) {
   text_putc(r->out, '\n');
   for (size_t i = 0; i < grid_rows(&grid); i++)
     grid_put_row(r->out, &grid, i);
-  text_put(r->out, "  An estimate; what follows counts every tensor: believe "
-                   "that.\n");
+  text_put(r->out, "  Only a rule of thumb; the figures below count every "
+                   "tensor.\n");
 }
 
 /* A table of at most so many lines, the foot included; nets of few layers are
