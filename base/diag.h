@@ -50,7 +50,7 @@ struct diagnostic {
   enum severity severity;
   struct span span;
   struct slice message;
-  struct slice net; /* file that an option is wrong for; or empty */
+  struct slice net;     /* file that an option is wrong for; or empty */
   struct slice at_span; /* remark at the place itself */
   VEC(struct label) labels;
   VEC(struct slice) notes;

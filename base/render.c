@@ -193,8 +193,7 @@ void diag_render_text(struct text *out, struct sources *sources,
   shown_put(out, d->net.length ? d->net : p.source->name, 0);
   if (!d->net.length)
     text_printf(out, ":%u:%u", p.line, p.column);
-  text_printf(out, ": %s%s:%s %s",
-              error ? r.style->error : r.style->warning,
+  text_printf(out, ": %s%s:%s %s", error ? r.style->error : r.style->warning,
               error ? "error" : "warning", r.style->off, r.style->bold);
   shown_put(out, d->message, 0);
   text_printf(out, "%s [%s]\n", r.style->off, slug_info(d->slug)->name);

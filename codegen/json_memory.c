@@ -100,7 +100,7 @@ static void put_runtime(struct json_writer *w) {
 
 /* The other nets of the process. */
 void writer_put_beside(struct json_writer *w) {
-  const struct beside *beside = &w->c->memory.beside;
+  const struct beside_nets *beside = &w->c->memory.beside;
   struct json *json = &w->json;
   if (!beside->count)
     return;

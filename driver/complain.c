@@ -139,14 +139,15 @@ static void collect(const struct complaint *c, const char *format,
                     va_list args) {
   char said[LONGEST];
   vsnprintf(said, sizeof said, format, args);
-  findings_add(&(struct finding){.slug = c->slug,
-                                 .message = said,
-                                 .file = c->path ? input_name(c->path) : NULL,
-                                 .line = c->line,
-                                 .column = c->column,
-                                 .end_line = c->line,
-                                 .end_column = c->column,
-                                 .error = true});
+  findings_add(
+      &(struct file_finding){.slug = c->slug,
+                             .message = said,
+                             .file = c->path ? input_name(c->path) : NULL,
+                             .line = c->line,
+                             .column = c->column,
+                             .end_line = c->line,
+                             .end_column = c->column,
+                             .error = true});
 }
 
 static void put(const struct complaint *c, const char *format, va_list args) {

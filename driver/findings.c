@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "drawing/scene/scene.h"
+#include "base/xml.h"
 #include "driver/command.h"
 
 /* Like the style of complaints, this is state of the program. */
@@ -13,7 +13,7 @@ static struct {
   struct arena arena;
   int style;        /* 0: closed */
   const char *file; /* that is checked now */
-  VEC(struct finding) all;
+  VEC(struct file_finding) all;
 } findings;
 
 void findings_open(int style) {
@@ -37,8 +37,8 @@ static const char *keep(const char *text) {
   return kept;
 }
 
-void findings_add(const struct finding *finding) {
-  struct finding *kept = VEC_PUSH(&findings.arena, &findings.all);
+void findings_add(const struct file_finding *finding) {
+  struct file_finding *kept = VEC_PUSH(&findings.arena, &findings.all);
   *kept = *finding;
   kept->slug = keep(finding->slug);
   kept->message = keep(finding->message);
@@ -50,10 +50,10 @@ void findings_add_net(struct netc *netc) {
     struct netc_diagnostic d = {.size = sizeof d};
     if (netc_diagnostic(netc, i, &d) != NETC_OK)
       return;
-    struct finding found = {.slug = d.slug,
-                            .message = d.message,
-                            .file = d.net ? d.net : d.place.file,
-                            .error = d.severity == NETC_SEVERITY_ERROR};
+    struct file_finding found = {.slug = d.slug,
+                                 .message = d.message,
+                                 .file = d.net ? d.net : d.place.file,
+                                 .error = d.severity == NETC_SEVERITY_ERROR};
     if (!d.net) {
       found.line = d.place.line;
       found.column = d.place.column;
@@ -82,7 +82,7 @@ static void put_rules(struct json *json) {
   json_put_close(json, ']');
 }
 
-static void put_region(struct json *json, const struct finding *f) {
+static void put_region(struct json *json, const struct file_finding *f) {
   json_member_open(json, "region", '{');
   json_member_int(json, "startLine", (int64_t)f->line);
   json_member_int(json, "startColumn", (int64_t)f->column);
@@ -109,7 +109,7 @@ static void put_uri(struct json *json, const char *path) {
   json_member_string(json, "uri", text_slice(&uri));
 }
 
-static void put_result(struct json *json, const struct finding *f) {
+static void put_result(struct json *json, const struct file_finding *f) {
   json_put_open(json, '{');
   json_member_string(json, "ruleId", slice_of(f->slug));
   json_member_string(json, "level", slice_of(f->error ? "error" : "warning"));
@@ -160,7 +160,7 @@ static void write_sarif(struct text *out) {
 
 /* JUnit */
 
-static bool is_about(const struct finding *f, const char *file) {
+static bool is_about(const struct file_finding *f, const char *file) {
   return f->file && strcmp(f->file, file) == 0;
 }
 
@@ -172,7 +172,7 @@ static size_t count_errors(const char *file) {
   return errors;
 }
 
-static void put_finding(struct text *out, const struct finding *f) {
+static void put_finding(struct text *out, const struct file_finding *f) {
   struct text whole = text_new(&findings.arena);
   if (f->line)
     text_printf(&whole, "%s:%zu:%zu: ", f->file, f->line, f->column);

@@ -10,7 +10,7 @@
 /* Values of --diagnostics that are documents, behind those of netc_style. */
 enum { STYLE_SARIF = NETC_STYLE_JSON + 1, STYLE_JUNIT };
 
-struct finding {
+struct file_finding {
   const char *slug, *message;
   const char *file;                          /* NULL: none */
   size_t line, column, end_line, end_column; /* line 0: the whole file */
@@ -27,7 +27,7 @@ bool findings_are_open(void);
 void findings_about(const char *file);
 
 /* Copies a finding. */
-void findings_add(const struct finding *finding);
+void findings_add(const struct file_finding *finding);
 
 /* Adds all diagnostics of the loaded net. */
 void findings_add_net(struct netc *netc);

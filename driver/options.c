@@ -14,7 +14,6 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "driver/net_options.h"
-#include "sema/model/settings.h"
 
 /* Words of options, with their values. */
 #define UNITS_WORDS(W) W(iec, NETC_IEC) W(si, NETC_SI) W(bytes, NETC_BYTES)
@@ -56,8 +55,8 @@ static const struct option_row rows[] = {
 };
 
 enum {
-  MOST_OPTIONS = OPTION_COUNT + TRAIN_COUNT + INFER_COUNT + 1, /* and the end */
-  FIRST_CODE = 256, /* of getopt's codes, above any letter */
+  MOST_OPTIONS = 256, /* with all settings and the end */
+  FIRST_CODE = 256,   /* of getopt's codes, above any letter */
 };
 
 /* Arguments for getopt, from a command's rows and the settings. */
@@ -154,6 +153,10 @@ bool option_setting(enum command command, size_t *index,
 
 static void add_long(struct option_parser *p, const char *name, int argument,
                      enum option_id option) {
+  if (p->count + 1 == MOST_OPTIONS) { /* a table outgrew this program */
+    complain(EXIT_BUG, "there is no room for the option --%s", name);
+    exit(EXIT_BUG);
+  }
   p->longs[p->count] =
       (struct option){name, argument, NULL, FIRST_CODE + (int)p->count};
   p->codes[p->count++] = option;

@@ -250,7 +250,7 @@ static enum netc_status find_memory(struct netc *netc) {
   node_turns_find(&load->model);
   load->compiled.memory.fit.alone = netc->mode == NETC_FOR_FIT;
   load->compiled.memory.beside =
-      (struct beside){netc->beside.at, netc->beside.count};
+      (struct beside_nets){netc->beside.at, netc->beside.count};
   if (memory_find(&load->model, settings, &load->diags, &load->compiled.memory))
     load->compiled.model = &load->model;
   if (netc->beside.count && load->compiled.model &&

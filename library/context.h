@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/guard.h"
 #include "codegen/backend.h"
-#include "memory/answer/beside.h"
+#include "memory/beside.h"
 #include "sema/model/gpu.h"
 
 /* A source that was loaded or used; read once. */

@@ -2,7 +2,7 @@
 #ifndef NETC_MEMORY_MEMORY_H
 #define NETC_MEMORY_MEMORY_H
 
-#include "memory/answer/beside.h"
+#include "memory/beside.h"
 #include "memory/devices/fit.h"
 #include "memory/inference.h"
 #include "memory/devices/reserved.h"
@@ -26,7 +26,8 @@ struct memory {
   struct fit fit;                /* if a device is named */
   struct parallel parallel;      /* if there are several devices */
   struct inference inference;
-  struct beside beside; /* other nets of the process; filled by the caller */
+  struct beside_nets
+      beside; /* other nets of the process; filled by the caller */
 };
 
 /*

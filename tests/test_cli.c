@@ -1280,8 +1280,8 @@ static void lora_is_what_would_be_written(void **state) {
   expect(NETC " examples/llama3.net --lora 8:all --loss fused_crossentropy "
               "--brief | tr -s '\\n ' ' '",
          0,
-         "8.05 B parameters, 21.0 M trained train, batch 1, AdamW, LoRA of rank "
-         "8 on all dense layers but the output, ",
+         "8.05 B parameters, 21.0 M trained train, batch 1, AdamW, LoRA of "
+         "rank 8 on all dense layers but the output, ",
          "");
   expect(NETC " examples/llama3.net --lora 8:all --emit=json", 0,
          "\"trainable_count\": 20971520,", "");

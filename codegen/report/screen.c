@@ -205,7 +205,7 @@ static void put_needs(struct screen *s) {
 
 static void put_beside(struct screen *s) {
   enum { SHOWN = 4 };
-  const struct beside *beside = &s->c->memory.beside;
+  const struct beside_nets *beside = &s->c->memory.beside;
   for (size_t i = 0; i < beside->count && i < SHOWN; i++) {
     const struct beside_net *net = &beside->at[i];
     text_printf(&s->line, "%s, ", net->name);

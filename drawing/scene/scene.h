@@ -2,6 +2,7 @@
 #ifndef NETC_DRAWING_SCENE_SCENE_H
 #define NETC_DRAWING_SCENE_SCENE_H
 
+#include "base/xml.h"
 #include "base/text.h"
 
 /*
@@ -85,12 +86,6 @@ uint32_t text_code_point(struct slice text, size_t at, size_t *bytes);
 
 /* Tenths of a point as "12.3". */
 void put_length(struct text *out, int64_t tenths);
-
-/* As UTF-8, with invisible control characters replaced. */
-void text_put_clean(struct text *out, struct slice text);
-
-/* As text_put_clean(), for an XML element or a quoted attribute. */
-void put_xml(struct text *out, struct slice text);
 
 /* As text_put_clean(), for a quoted string of Graphviz. */
 void put_dot(struct text *out, struct slice text);

@@ -116,7 +116,7 @@ struct drawn {
 static void describe_goals(struct drawn *d, const struct goals *goals) {
   static const char *const names[FIGURE_COUNT] = {
       [FIGURE_PARAMS] = "parameters",     [FIGURE_MACS] = "MACs",
-      [FIGURE_INFER] = "inference",      [FIGURE_TRAIN] = "training step",
+      [FIGURE_INFER] = "inference",       [FIGURE_TRAIN] = "training step",
       [FIGURE_ARENA] = "arena",           [FIGURE_WEIGHTS] = "weights",
       [FIGURE_SECONDS] = "training step",
   };

@@ -202,8 +202,8 @@ struct tape {
   bool half; /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
   int attention; /* enum tape_attention */
-  bool packed; /* products keep their input for a frozen matrix in blocks */
-  bool stops;  /* a gradient ended before all that needs one */
+  bool packed;   /* products keep their input for a frozen matrix in blocks */
+  bool stops;    /* a gradient ended before all that needs one */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;

@@ -270,4 +270,3 @@ int optimizer_values(int optimizer) {
 int optimizer_value_bits(int optimizer) {
   return optimizers[optimizer].bits;
 }
-

@@ -2,8 +2,8 @@
  * Beside: several nets in one process, as policy, reference and reward model,
  * generator and discriminator, or U-Net, VAE and text encoder.
  */
-#ifndef NETC_MEMORY_ANSWER_BESIDE_H
-#define NETC_MEMORY_ANSWER_BESIDE_H
+#ifndef NETC_MEMORY_BESIDE_H
+#define NETC_MEMORY_BESIDE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct beside_net {
   int64_t peak;     /* bytes of a pass, including these */
 };
 
-struct beside {
+struct beside_nets {
   const struct beside_net *at;
   size_t count;
 };
@@ -28,7 +28,7 @@ struct beside {
  * one after the other. `standing` and `peak` are those of the net itself.
  * INT64_MAX on overflow.
  */
-int64_t beside_total(const struct beside *beside, int64_t standing,
+int64_t beside_total(const struct beside_nets *beside, int64_t standing,
                      int64_t peak);
 
 #endif

@@ -1,10 +1,10 @@
 /* Beside: several nets in one process. */
-#include "memory/answer/beside.h"
+#include "memory/beside.h"
 
 #include "base/check.h"
 #include "layers/tape/shape.h"
 
-int64_t beside_total(const struct beside *beside, int64_t standing,
+int64_t beside_total(const struct beside_nets *beside, int64_t standing,
                      int64_t peak) {
   int64_t kept = standing, pass = peak - standing;
   for (size_t i = 0; i < beside->count; i++) {
