@@ -352,7 +352,8 @@ static void put_time(struct screen *s) {
   if (time.missing) {
     text_printf(&s->line, " a step (lower bound: %s)", time.missing);
   } else {
-    text_put(&s->line, " a step (at least ");
+    text_printf(&s->line, " a step%s (at least ",
+                c->memory.beside.count ? " of this net" : "");
     text_seconds(&s->line, time.bound.step);
     text_put(&s->line, "), MFU ");
     text_fixed(&s->line, 100 * time.mfu, 1);
