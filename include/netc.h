@@ -516,6 +516,7 @@ struct netc_totals {
 NETC_API enum netc_status netc_param_grows(struct netc *netc, const char *param,
                                            bool *grows);
 
+/* Also after a load in NETC_FOR_CHECK, but not while netc_partial is on. */
 NETC_API enum netc_status netc_totals(const struct netc *netc,
                                       struct netc_totals *totals);
 

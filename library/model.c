@@ -246,11 +246,19 @@ enum netc_status netc_param(struct netc *netc, size_t index,
   return context_call(netc, CALL_READS, call_param, &asking);
 }
 
+/* True if costs are known though memory was not computed, as in a check. */
+static bool is_whole(const struct load *load) {
+  return load->sealed && !load->partial && !load->diags.errors &&
+         load->model.nodes.count > 0;
+}
+
 enum netc_status netc_totals(const struct netc *netc,
                              struct netc_totals *totals) {
   const struct load *load = netc->load;
-  const struct model *model = load ? &load->model : NULL;
-  if (!model || !load->sealed || load->diags.errors || !model->nodes.count)
+  const struct model *model = model_of(netc);
+  if (!model && load && is_whole(load))
+    model = &load->model;
+  if (!model)
     return NETC_USAGE;
   struct netc_totals found = {.param_count = model->total.params,
                               .trainable_count = model->total.trainable,
