@@ -247,7 +247,8 @@ static void put_zsh(void) {
   put_warnings(' ');
   puts(")\nif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
        "  _describe command commands\n  _files -g '*.net'\n"
-       "  compadd -- zoo:${^$(netc zoo 2>/dev/null | sed '/^ /d;s/ .*//')}\n"
+       "  compadd -- zoo:${^$(netc zoo 2>/dev/null | sed -n "
+       "'s/^  \\([^ ]*\\).*/\\1/p')}\n"
        "  return\nfi\n"
        "if [[ $words[CURRENT] == -W* ]]; then\n"
        "  compadd -a warnings\n  return\nfi\ncase $words[2] in");
@@ -314,7 +315,7 @@ static void put_fish(void) {
     putchar('\n');
   }
   puts("complete -c netc -a '(netc zoo 2>/dev/null | string replace -rf "
-       "\"^(\\S+).*\" \"zoo:\\$1\")'");
+       "\"^  (\\S+).*\" \"zoo:\\$1\")'");
   for (int i = 0; i < OPTION_COUNT; i++)
     if (i != OPTION_WARNING)
       put_fish_row(option_row((enum option_id)i));

@@ -292,7 +292,7 @@ static struct slice title_in(struct slice text) {
 /* "resnet  2015  25.6 M  4.09 G  Deep Residual Learning for Image Recognition",
  * cut at the width of a line. */
 static void put_net(struct zoo_listing *l, const struct zoo_net *net) {
-  enum { WIDTH = 80, COUNT = 8 };
+  enum { WIDTH = 79, COUNT = 8 };
   struct slice source, comment = {"", 0};
   struct netc_totals totals = {.size = sizeof totals};
   struct text line = text_new(&l->arena), cell = line;
