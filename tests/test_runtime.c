@@ -120,7 +120,7 @@ static void settings_say_what_is_asked(void **state) {
          "inference, 1 sequence of 32,000 tokens", "");
   expect(NETC " " LLAMA " --attention naive --brief", 0,
          "naive attention, PyTorch on\n", "");
-  expect(NETC " " LLAMA " --weight-dtype q4_k_m --optimizer adam", 2, "",
+  expect(NETC " " LLAMA " --weight-dtype q4_k_m --optimizer adam --gpu t4", 2, "",
          "--weight-dtype q4_k_m is not used here");
   expect(NETC " examples/resnet50.net --runtime vllm", 1, "",
          "only language models can be served");

@@ -283,8 +283,10 @@ static void put_work(struct screen *s, const struct way_out *way) {
 
 static void put_ways(struct screen *s) {
   const struct fit *fit = &s->c->memory.fit;
-  const char *label = s->a->verdict == VERDICT_TIGHT ? "try" : "fits with";
-  for (size_t i = 0; i < fit->ways.count && i < SCREEN_WAYS; i++) {
+  const char *label =
+      s->a->verdict == VERDICT_TIGHT ? "safer with" : "fits with";
+  size_t most = s->c->options->details ? SCREEN_MOST_WAYS : SCREEN_WAYS;
+  for (size_t i = 0; i < fit->ways.count && i < most; i++) {
     struct screen_row *row = add_row(s, i ? "" : label);
     row->lead = slice_of(fit->ways.at[i].options);
     row->option = true;

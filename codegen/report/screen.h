@@ -8,7 +8,13 @@
 
 #include "codegen/backend.h"
 
-enum { SCREEN_LINES = 24, SCREEN_WAYS = 6, SCREEN_ROWS = 24 };
+/* Ways to fit: all that there are with --details. */
+enum {
+  SCREEN_LINES = 24,
+  SCREEN_WAYS = 6,
+  SCREEN_MOST_WAYS = 12,
+  SCREEN_ROWS = 32
+};
 
 struct screen_row {
   const char *label; /* "needs"; "": as above */
