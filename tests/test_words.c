@@ -112,7 +112,8 @@ static void parts_and_shorter_sequences_are_offered(void **state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char command[300], plain[40];
     size_t length = 0;
-    snprintf(command, sizeof command, NETC " %s --gpu t4 --brief", rows[i].net);
+    snprintf(command, sizeof command,
+             NETC " %s --gpu t4 --details --units=bytes", rows[i].net);
     struct run r = run("%s | tr -s ' '", command);
     assert_non_null(strstr(r.out, rows[i].way));
     assert_non_null(strstr(r.out, rows[i].peak));
@@ -172,7 +173,7 @@ static void sizes_have_their_formulas(void **state) {
 static void frozen_nets_say_what_is_trained(void **state) {
   (void)state;
   expect("printf 'input 8x8x3\\nconv 4 3x3 frozen\\n' | " NETC " - --brief", 0,
-         "112; 0 trained;", "");
+         "   112 parameters, 0 trained\n", "");
 }
 
 int main(void) {
