@@ -283,10 +283,10 @@ static void budgets_know_weights_seconds_and_cards(void **state) {
          "of weights, but the budget is 1,024 B");
   expect(NETC " check " WIDTHS_NET " --budget weights=1GiB", 0, "", "");
   expect(NETC " check " WIDTHS_NET " --budget fits", 1, "",
-         "no device is named");
+         "a budget `fits` needs a device");
   expect(NETC " check " WIDTHS_NET " --budget fits --gpu t4", 0, "", "");
   expect(NETC " check " WIDTHS_NET " --budget fits --memory 1MiB", 1, "",
-         "does not hold a training step");
+         "a training step does not fit the device: it needs 3.22 MiB");
   expect(NETC " check " WIDTHS_NET " --budget seconds=1", 1, "",
          "needs a device whose speed is known");
   expect(NETC " check " WIDTHS_NET " --budget seconds=1 --gpu t4", 0, "", "");
