@@ -181,7 +181,8 @@ static void tensors_beside_a_config_are_the_check(void **state) {
 static void configs_answer_at_once(void **state) {
   (void)state;
   expect(NETC " " FOLDER "llama_3_2_3b/config.json --predict --gpu rtx4090", 0,
-         "  FITS\ninference, batch 1, bfloat16, PyTorch on RTX 4090\n"
+         "  FITS\ninference, batch 1, bfloat16, fused attention, PyTorch on "
+         "RTX 4090\n"
          "  needs      6.99 of 19.9 GiB ",
          "note: read as Hugging Face");
   expect(NETC " params zoo:llama", 0, "num_key_value_heads", NULL);
