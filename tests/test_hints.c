@@ -134,7 +134,7 @@ static const struct {
     {"input 8x8x3\nconv 4 3x3 groups=1\n", "           ^",
      "groups=N: parts that do not see each other (1)\n", NULL},
     {"input 8x8x3\ntrain batch=2\nconv 4 3x3\n", "      ^",
-     "batch=N: samples in a step (1)\n", ""},
+     "batch=N: batch size (1)\n", ""},
 };
 
 static void what_is_under_a_pointer(void **state) {
