@@ -246,10 +246,10 @@ static void what_stays_wide_is_told(void **state) {
   (void)state;
   const char *const rows[][2] = {
       {"lstm 6\\ngru 5\\ndeconv 3 3\\nlinear 3",
-       "; other matrices stay float32 (lstm1 and 2 more)"},
-      {"deconv 4 3", "; other matrices stay float32 (deconv1)"},
+       "; other matrices stay in float32 (lstm1 and 2 more)"},
+      {"deconv 4 3", "; other matrices stay in float32 (deconv1)"},
       {"conv 4 3 wnorm bn\\nattention 2\\nfc 2",
-       "which the runtime widens live"}};
+       "which the runtime widens in memory"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct run r = run("printf 'input 8x4\\n%s\\n' | " NETC
                        " - --details --weight-dtype i8 | tr -s '\\n ' ' '",
