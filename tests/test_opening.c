@@ -367,9 +367,9 @@ static void the_only_model_of_a_folder_is_read(void **state) {
   run_free(&r);
   r = run(NETC " tests/data/huggingface/llama_3_2_3b --predict --gpu rtx4090");
   assert_int_equal(r.status, 0);
-  assert_holds(r.out,
-               "  FITS\ninference, batch 1, bfloat16, PyTorch on RTX 4090\n"
-               "  needs      6.99 of 19.9 GiB ");
+  assert_holds(r.out, "  FITS\ninference, batch 1, bfloat16, fused attention, "
+                      "PyTorch on RTX 4090\n"
+                      "  needs      6.99 of 19.9 GiB ");
   assert_holds(r.err, "it is a folder; config.json in it is read");
   run_free(&r);
   expect("cd tests/data/huggingface/llama_3_2_3b && \"$OLDPWD/\"" NETC
@@ -467,11 +467,11 @@ static void a_source_stays_a_source(void **state) {
 static void nets_of_the_zoo_have_names(void **state) {
   (void)state;
   expect(NETC " zoo", 0,
-         "\nresnet            ResNet: He et al., 2015, \"Deep Residual "
-         "Learning for Image\n                  Recognition\"\n",
+         "\n  resnet          2015   25.6 M   4.09 G  Deep Residual Learning "
+         "for Image R...\n",
          NULL);
   struct run r = run("ls examples/zoo examples/huggingface | grep net$ | sort "
-                     "-u | wc -l; " NETC " zoo | grep -c '^[^ ]'; " NETC
+                     "-u | wc -l; " NETC " zoo | grep -c '^  [^ ]'; " NETC
                      " zoo | awk 'length > 79'");
   char *end;
   long there = strtol(r.out, &end, 10);
