@@ -157,7 +157,7 @@ static void eight_bits_are_counted_as_such(void **state) {
           "%s weights %s/b.st",
           NETC, folder, NETC, folder, folder, NETC, folder);
   assert_int_equal(r.status, 0);
-  assert_holds(r.out, "inference, batch 1, int8, netrt\n");
+  assert_holds(r.out, "inference, batch 1, int8, netrt (netc's runtime)\n");
   assert_holds(r.out, "\n  needs      744 B   weights 616, arena 128\n");
   assert_holds(r.out, "\nfc1.weight  I8       16x1 ");
   assert_holds(r.out, "\nfc1.bias    I32      16 ");
