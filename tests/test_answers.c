@@ -140,7 +140,7 @@ static char *line_of(const char *text, const char *begin) {
 }
 
 static const char *what(const struct asked_question *q) {
-  return q->predict ? "prediction" : "training";
+  return q->predict ? "inference" : "training";
 }
 
 static void check_line(const char *text, const char *begin, const char *part) {
@@ -285,7 +285,7 @@ static void check_details(struct netc *netc, const struct asked_question *q,
     check_line(strstr(text, "\nTraining, "), "  peak ",
                count_text(a->alone_bytes).text);
   if (a->positions >= 0) {
-    snprintf(part, sizeof part, "keys and values of %s tokens",
+    snprintf(part, sizeof part, "KV cache for %s tokens in total",
              count_text(a->positions).text);
     assert_holds(text, part);
   }
@@ -391,7 +391,8 @@ static void check_step(const struct asked_question *q,
   for (int over = 0; over < 2; over++) {
     r = run(NETC " check %s %s --budget train=%lldB", q->net, as_options(q),
             (long long)(a->bytes - over));
-    assert_true(!strstr(r.err, "while training") == !over);
+    assert_true(!strstr(r.err, "of a training step, but the budget is") ==
+                !over);
     run_free(&r);
   }
 }
@@ -466,7 +467,7 @@ static struct netc_argument all_devices(void) {
 /* Each row of `--gpu all` says what is said of that device alone. */
 static void a_row_is_what_is_said_alone(const struct asked_question *q) {
   struct netc_argument gpus = all_devices();
-  struct run r = run(NETC " %s %s --gpu all", q->net, as_options(q));
+  struct run r = run(NETC " %s %s --gpu all --details", q->net, as_options(q));
   assert_int_equal(r.status, 0);
   int rows = 0;
   for (const char *at = gpus.words; *at; at += *at == ' ') {
@@ -621,7 +622,8 @@ static void tables_refuse_what_they_cannot_show(void **state) {
          "one value at a time");
 #define PREDICT " examples/resnet50.net --predict "
   expect(NETC PREDICT "--data-parallel 1,2 --gpu t4", 2, "",
-         "--data-parallel 1,2: it is not used here; a prediction is shared by");
+         "--data-parallel 1,2: it is not used here; --tensor-parallel splits "
+         "inference");
   expect(NETC PREDICT "--optimizer adam,sgd", 2, "",
          "--optimizer adam,sgd: it changes nothing here; without --predict");
   expect(NETC PREDICT "--fold off,on", 0, "\noff ", "");
