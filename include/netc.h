@@ -134,8 +134,8 @@ NETC_API enum netc_status netc_mode(struct netc *netc, enum netc_mode mode);
  * is, with sizes of NETC_UNKNOWN that depend on what is wrong. A line in error
  * gives a layer called "?", or its layer with what is known of its arguments.
  * There are no totals, no memory and no outputs of a kind of netc_emit; counts
- * and bytes of a layer are NETC_UNKNOWN. So it is with a right source, all of
- * its sizes known, where a load in NETC_FOR_CHECK computes no memory.
+ * and bytes of a layer are NETC_UNKNOWN. So it is with a right source, its
+ * sizes and totals known, where a load in NETC_FOR_CHECK computes no memory.
  */
 NETC_API enum netc_status netc_partial(struct netc *netc, bool on);
 

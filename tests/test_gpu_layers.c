@@ -285,14 +285,15 @@ static void errors_name_a_way_out(void **state) {
   (void)state;
   expect(NETC " examples/llama3.net --predict --gpu-layers 20 "
               "--tensor-parallel 2",
-         1, "", "layers are parted between one card and its host");
+         1, "", "`gpu_layers=` divides layers between a card and its host");
   expect(NETC " examples/llama3.net --predict --host-experts all", 1, "",
          "no layer of this net has experts");
   expect(NETC " examples/simple_cnn.net --predict --gpu-layers 3", 1, "",
-         "serving is for nets that continue a sequence of words");
+         "only language models can be served: this net continues no sequence "
+         "of tokens");
   expect("printf 'input tokens 8 : i32\\nembed 20 8\\nattention 2 causal\\n"
          "linear 20\\n' | " NETC " - --predict --gpu-layers 1",
-         1, "", "= help: write them as `repeat 32");
+         1, "", "= help: write the layers as `repeat 32");
   expect(NETC
          " examples/llama3.net --gpu t4,l4 --gpu-layers 20 --optimizer adam",
          2, "", "--gpu-layers 20 is not used here; ");

@@ -253,18 +253,27 @@ static void any_write_may_fail(void **state) {
   netc_close(netc);
 }
 
+/* Parameters and MACs are known without it: `netc zoo` shows them. */
 static void a_check_computes_no_memory(void **state) {
   (void)state;
   struct netc *netc = netc_open(NULL, NULL);
-  struct netc_totals totals = {.size = sizeof totals};
+  struct netc_totals totals[2] = {{.size = sizeof *totals},
+                                  {.size = sizeof *totals}};
+  struct netc_training training = {.size = sizeof training};
+  struct netc_inference inference = {.size = sizeof inference};
   assert_int_equal(netc_mode(netc, (enum netc_mode)9), NETC_USAGE);
   for (int mode = NETC_FOR_CHECK; mode >= NETC_FOR_ALL; mode--) {
     assert_int_equal(netc_mode(netc, (enum netc_mode)mode), NETC_OK);
     assert_int_equal(netc_load_text(netc, "x.net", small, strlen(small)),
                      NETC_OK);
-    assert_int_equal(netc_totals(netc, &totals),
-                     mode == NETC_FOR_CHECK ? NETC_USAGE : NETC_OK);
+    bool check = mode == NETC_FOR_CHECK;
+    enum netc_status wanted = check ? NETC_USAGE : NETC_OK;
+    assert_int_equal(netc_training(netc, &training), wanted);
+    assert_int_equal(netc_inference(netc, &inference), wanted);
+    assert_int_equal(netc_totals(netc, &totals[check]), NETC_OK);
   }
+  assert_memory_equal(&totals[0], &totals[1], sizeof *totals);
+  assert_true(totals[0].param_count > 0 && totals[0].mac_count > 0);
   netc_close(netc);
 }
 
