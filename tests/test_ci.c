@@ -10,15 +10,15 @@ static const struct {
 } complaints[] = {
     {"check --gpu t4 --batch 512 examples/resnet50.net",
      1,
-     {"\"slug\": \"does-not-fit\"", "a training step takes",
+     {"\"slug\": \"does-not-fit\"", "a training step needs",
       "\"with --batch "}},
     {"check --predict --memory 1MiB examples/resnet50.net",
      1,
      {"\"does-not-fit\"", "\"file\": \"examples/resnet50.net\"",
-      "no room beside the framework"}},
+      "no memory beside the framework"}},
     {"examples/resnet50.net --must-fit --memory 2GiB --batch 256 -o %s/x.svg",
      1,
-     {"\"does-not-fit\"", "a training step takes", NULL}},
+     {"\"does-not-fit\"", "a training step needs", NULL}},
     {"examples/resnet50.net --must-fit --memory 2GiB --batch 256",
      1,
      {"\"does-not-fit\"", NULL, NULL}},
@@ -27,7 +27,9 @@ static const struct {
      {"\"does-not-fit\"", "nothing fits", "--host-memory"}},
     {"check examples/vgg16.net --budget params=1M",
      1,
-     {"\"over-budget\"", "138,357,544 parameters", "\"line\": 1"}},
+     {"\"over-budget\"", "138,357,544 parameters",
+      "\"line\": 1, \"col\": 8, \"end_line\": 1, \"end_col\": 17, "
+      "\"net\": \"examples/vgg16.net\""}},
     {"check %s/none.net", 3, {"\"input-output\"", "none.net", NULL}},
     {"check %s/..", 3, {"\"input-output\"", "Is a directory", NULL}},
     {"examples/vgg16.net -o /none/x.json",
@@ -92,7 +94,7 @@ static void a_net_that_does_not_fit_says_so_where_no_report_does(void **state) {
   expect(NETC " examples/resnet50.net --must-fit --memory 2GiB --batch 256 "
               "-o " BUILD "/misfit.svg",
          1, "",
-         "examples/resnet50.net: error: a training step takes 20.87 GiB");
+         "examples/resnet50.net: error: a training step needs 20.87 GiB");
   expect(NETC " examples/resnet50.net --must-fit --memory 2GiB --batch 256 "
               "2>&1 >/dev/null",
          1, "", "");
@@ -106,7 +108,9 @@ static void budgets_of_the_command_line_are_checked(void **state) {
          "over by 1");
   expect(NETC " check examples/resnet50.net examples/vgg16.net -Wno-huge-fc "
               "--budget params=26M",
-         1, "", "note: for examples/vgg16.net");
+         1, "",
+         "examples/vgg16.net: error: 138,357,544 parameters, but the budget "
+         "is 26,000,000 [over-budget]");
   expect(NETC " check examples/vgg16.net --budget params=1 --budget "
               "params=200M",
          0, "", "");
@@ -140,7 +144,7 @@ static void mistakes_have_a_way_out(void **state) {
       {"examples/vgg16.net -O2", 2, "unknown option `-O2`"},
       {"examples/vgg16.net --predict=yes", 2, "`--predict` takes no value"},
       {"examples/vgg16.net -MD", 2, "-MD goes with -o FILE"},
-      {"examples/vgg16.net check", 2, "a command stands first: `netc check"},
+      {"examples/vgg16.net check", 2, "the command comes first: `netc check"},
       {"check", 2, "see `netc check --help`"},
       {"place examples/vgg16.net --gpus 2xt4 -o x.svg", 2, "-o x.json"},
       {"examples/vgg16.net --emit=", 2, "--emit=json"},
