@@ -36,11 +36,11 @@ OPTIONS = """
 CHOOSERS = """
     approximate bias scale lora_on scores norm reset inplace optimizer
     update clip paged ema dtype precision gradient_dtype saved_dtype base
-    loss loss_dtype rule norms profile keep_gradients keep_outputs
+    loss loss_dtype rule norms attention profile keep_gradients keep_outputs
     checkpoint gpu unit reshard prefetch bucket offload sequence_parallel
-    keep_gathered flat_gather schedule cut weight_dtype fold fuse overlap
-    patches stream cache cache_v step flash sampler gpu_layers host_experts
-    board fits
+    keep_gathered flat_gather schedule cut runtime board weight_dtype fold
+    fuse overlap patches stream cache cache_v step flash sampler gpu_layers
+    host_experts fits
 """.split()
 FUNCTIONS = "min max floor ceil round sqrt log2 divisible".split()
 

@@ -21,7 +21,7 @@ call s:Words('netcLayer', '<%(conv|dwconv|deconv|deformconv|local|pool|avgpool|g
 call s:Words('netcOption', '<%(pad|bias|nobias|wnorm|spectral|ws|gain|dora|ceil|indices|aligned|keep|noaffine|within|shared|causal|smallest|zeros|reflect|replicate|circular|nearest|bilinear|bicubic|border|reflection|corners|fixed|list|transpose|buffer|rope|packed|views|sbhd|noout|qknorm|qkln|sinks|talking|fused|naive|bidir|batch_first|last|frozen)>%([(\[.])@!', '')
 call s:Words('netcFunction', '<%(min|max|floor|ceil|round|sqrt|log2|divisible)\(@=', '')
 call s:Words('netcKey', '<\h\w*\=@=%(\=\=)@!', '')
-call s:Words('netcKey', '<%(approximate|bias|scale|lora_on|scores|norm|reset|inplace|optimizer|update|clip|paged|ema|dtype|precision|gradient_dtype|saved_dtype|base|loss|loss_dtype|rule|norms|profile|keep_gradients|keep_outputs|checkpoint|gpu|unit|reshard|prefetch|bucket|offload|sequence_parallel|keep_gathered|flat_gather|schedule|cut|weight_dtype|fold|fuse|overlap|patches|stream|cache|cache_v|step|flash|sampler|gpu_layers|host_experts|board|fits)\=@=', 'nextgroup=netcAssign')
+call s:Words('netcKey', '<%(approximate|bias|scale|lora_on|scores|norm|reset|inplace|optimizer|update|clip|paged|ema|dtype|precision|gradient_dtype|saved_dtype|base|loss|loss_dtype|rule|norms|attention|profile|keep_gradients|keep_outputs|checkpoint|gpu|unit|reshard|prefetch|bucket|offload|sequence_parallel|keep_gathered|flat_gather|schedule|cut|runtime|board|weight_dtype|fold|fuse|overlap|patches|stream|cache|cache_v|step|flash|sampler|gpu_layers|host_experts|fits)\=@=', 'nextgroup=netcAssign')
 call s:Words('netcAssign', '\=', 'contained nextgroup=netcValue')
 call s:Words('netcValue', '%(<%(true|false)>)@!\h\w*', 'contained')
 call s:Words('netcName', '\.\h\w*', '')
