@@ -27,6 +27,10 @@ static int check_file(struct netc *netc, struct net_options *o,
     counts->errors++;
     return status;
   }
+  if (net_options_unused(o, netc, loaded)) {
+    counts->errors++;
+    return exit_status_of(netc, NETC_USAGE);
+  }
   show_diagnostics(netc, o->style);
   count(netc, counts);
   if (loaded != NETC_OK)

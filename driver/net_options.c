@@ -488,15 +488,19 @@ int net_options_try(struct net_options *options, struct netc *netc,
   return EXIT_DONE;
 }
 
+bool net_options_unused(const struct net_options *options, struct netc *netc,
+                        enum netc_status loaded) {
+  return loaded == NETC_ERROR && options->look.predict &&
+         netc_uses(netc, "answer", true) == NETC_USAGE;
+}
+
 int net_options_compile(struct net_options *options, struct netc *netc,
                         const char *path) {
   enum netc_status loaded;
   int status = net_options_try(options, netc, path, &loaded);
   if (status != EXIT_DONE)
     return status;
-  /* What a prediction has no use for is said before what is wrong with it. */
-  if (loaded == NETC_ERROR && options->look.predict &&
-      netc_uses(netc, "answer", true) == NETC_USAGE)
+  if (net_options_unused(options, netc, loaded))
     return exit_status_of(netc, NETC_USAGE);
   if (loaded != NETC_OK)
     show_diagnostics(netc, options->style);

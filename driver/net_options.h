@@ -124,6 +124,13 @@ int net_options_compile(struct net_options *options, struct netc *netc,
 int net_options_try(struct net_options *options, struct netc *netc,
                     const char *path, enum netc_status *loaded);
 
+/*
+ * True if a load with errors was given a setting that inference does not use:
+ * that is reported, by netc_message(), in place of the errors.
+ */
+bool net_options_unused(const struct net_options *options, struct netc *netc,
+                        enum netc_status loaded);
+
 void net_options_close(struct net_options *options);
 
 #endif
