@@ -153,12 +153,12 @@ static int print_questions(void) {
   puts("\nOptions: -o -D --gpu --memory --batch --optimizer --precision "
        "--checkpoint\n  --lora --data-parallel --zero --predict --runtime "
        "--weight-dtype --context\n  --length --input --attention --budget "
-       "--unfold --details --explain --brief\n");
-  puts("  netc help COMMAND   its options\n"
-       "  netc help settings  what --batch, --gpu and the others mean\n"
-       "  netc help outputs   what -o writes; also: help gpus, help boards\n"
-       "  netc help all       every command and option\n"
-       "\nExit status: 0 done, 1 an error or no fit, 2 usage, "
+       "--unfold --details --explain --brief");
+  puts("  netc help COMMAND   its options; also: help all, help gpus, help "
+       "boards\n"
+       "  netc help settings  what --gpu and others mean; help outputs: what "
+       "-o writes\n"
+       "Exit status: 0 done, 1 an error or no fit, 2 usage, "
        "3 files, 4 a bug");
   return finish_stdout();
 }
