@@ -72,7 +72,8 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/unet.net --gpu ''", 2, "", "a value is missing");
   expect(NETC " examples/unet.net --batch 1,", 2, NULL, "a value is missing");
   expect(NETC " examples/unet.net -D wide=1", 2, "", "`param wide = 1`");
-  expect(NETC " examples/unet.net --memory 0", 2, "", "bytes of the device");
+  expect(NETC " examples/unet.net --memory 0", 2, "",
+         "memory of the device in bytes");
 }
 
 /* Options of other programs: what is said names one of ours, or nothing does.
@@ -119,9 +120,9 @@ static void options_of_other_programs_lead_to_ours(void **state) {
 static void an_offer_can_be_taken(void **state) {
   (void)state;
   expect(NETC " examples/llama3.net --predict --expert-parallel 8", 2, "",
-         "a prediction is shared by --tensor-parallel");
+         "--tensor-parallel splits inference among devices");
   expect(NETC " check zoo:mixtral --predict --expert-parallel 8", 2, "",
-         "a prediction is shared by --tensor-parallel");
+         "--tensor-parallel splits inference among devices");
   expect(NETC " examples/vgg16.net --bs 4", 2, "", "write `--batch N`");
   expect(NETC " plan --bs 4 x.csv", 2, "",
          "unknown option `--bs`; see `netc plan --help`");
@@ -154,9 +155,9 @@ static void a_prediction_has_a_verdict(void **state) {
   expect(NETC GPT, 0, "\n  batch      up to 47\n", "");
   expect(NETC GPT, 0, "\n  context    1,024 tokens for one sequence\n", "");
   expect(NETC " check --decode 153939" GPT, 0, "", "");
-  expect(NETC " check --decode 153940" GPT, 1, "", "a prediction takes");
+  expect(NETC " check --decode 153940" GPT, 1, "", "inference needs ");
   expect(NETC " check --batch 55" GPT, 0, "", "");
-  expect(NETC " check --batch 56" GPT, 1, "", "a prediction takes");
+  expect(NETC " check --batch 56" GPT, 1, "", "inference needs ");
   expect(NETC " --must-fit --batch 56 --emit=csv=/dev/null" GPT, 1, NULL, NULL);
   expect(NETC " --must-fit --batch 55" GPT, 0, "  TIGHT\ninference, batch 55, ",
          "");
@@ -173,7 +174,7 @@ static void a_prediction_has_a_verdict(void **state) {
          "  DOES NOT FIT\ninference, 17 sequences of 8,192 tokens, ", "");
   expect(NETC " check --context 8192 --sequences 16" LLAMA, 0, "", "");
   expect(NETC " check --context 8192 --sequences 17" LLAMA, 1, "",
-         "a prediction takes");
+         "inference needs ");
   expect(NETC LLAMA "--must-fit --context 8192 --sequences 17", 1, NULL, NULL);
   expect(NETC LLAMA "--tensor-parallel 3", 1, "",
          "1, 2, 4, 8, 16 or 32 devices can share them");
@@ -182,7 +183,7 @@ static void a_prediction_has_a_verdict(void **state) {
          1, "", "tensor_parallel=3 does not divide 32 heads");
   expect("{ printf 'infer tensor_parallel=3\\n'; cat examples/zoo/llama.net; } "
          "| " NETC " check --predict --gpu h100 -",
-         1, "", "so many devices cannot serve it");
+         1, "", "this number of devices cannot share the net");
 #undef LLAMA
 }
 
@@ -282,12 +283,13 @@ static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
   expect(NETC " --batch 256" RESNET, 0, "  DOES NOT FIT\n", "");
   expect(NETC " --must-fit --batch 256" RESNET, 1, "  DOES NOT FIT\n", "");
   expect(NETC " --must-fit --batch 8" RESNET, 0, "  FITS\n", "");
-  expect(NETC " check --must-fit --batch 256" RESNET, 1, "", "has room for");
+  expect(NETC " check --must-fit --batch 256" RESNET, 1, "",
+         " GiB, and the device has 12.42 GiB available");
   expect(NETC " check --must-fit examples/vgg16.net", 2, "", "needs a device");
   expect(NETC " check examples/unet.net --memory 300MiB", 1, "",
-         "the device has no room beside the framework");
+         "the device has no memory beside the framework");
   expect(NETC " check examples/unet.net --memory 300MiB --predict", 1, "",
-         "the device has no room beside the framework");
+         "the device has no memory beside the framework");
   expect(NETC " examples/unet.net --memory 300MiB", 0,
          "\n  available  300 device - 416 PyTorch\n", "");
   expect(NETC " examples/unet.net --memory 300MiB --units bytes", 0,
@@ -461,7 +463,7 @@ static void devices_may_be_a_table(void **state) {
                   "mine' --emit=json",
          0, "\"gpu\": \"mine-1\"", "");
   expect(NETC " examples/simple_cnn.net "
-              "--devices " DEVICES " --gpu all",
+              "--devices " DEVICES " --gpu all --details",
          0, "mine-1             40.00 GiB", "");
   expect(NETC " place examples/simple_cnn.net --gpus 2xmine-1 "
               "--devices " DEVICES,
@@ -1277,12 +1279,13 @@ static void lora_is_what_would_be_written(void **state) {
          " fc 1000 lora=16 frozen ", "");
   /* As PEFT prints it for all-linear of Llama 3 8B, without the output layer.
    */
-  expect(NETC " examples/llama3.net --lora 8:all --loss fused_crossentropy "
-              "--brief | tr -s '\\n ' ' '",
-         0,
-         "8.05 B parameters, 21.0 M trained train, batch 1, AdamW, LoRA of "
-         "rank 8 on all dense layers but the output, ",
-         "");
+  expect(
+      NETC " examples/llama3.net --lora 8:all --loss fused_crossentropy "
+           "--brief | tr -s '\\n ' ' '",
+      0,
+      "8.05 B parameters, 21.0 M trained train, batch 1, AdamW, LoRA of rank "
+      "8 on all dense layers but the output, ",
+      "");
   expect(NETC " examples/llama3.net --lora 8:all --emit=json", 0,
          "\"trainable_count\": 20971520,", "");
 }
@@ -1472,9 +1475,9 @@ static void every_layer_says_how_it_is_written(void **state) {
 /* All shells know all options; only those of a choice have words. */
 static void shells_complete_every_option(void **state) {
   (void)state;
-  expect(NETC " completion zsh", 0, "'--batch=[samples in a step]:value:", "");
+  expect(NETC " completion zsh", 0, "'--batch=[batch size]:value:", "");
   expect(NETC " completion fish", 0,
-         "complete -c netc -l batch -r -f -a '' -d 'samples in a step'", "");
+         "complete -c netc -l batch -r -f -a '' -d 'batch size'", "");
   struct run r = run(
       "for o in $(%s help --manual | sed -n 's/^\\*--\\([a-z-]*\\).*/\\1/p'); "
       "do for s in bash zsh fish; do %s completion $s | grep -q -e \"$o\" || "
