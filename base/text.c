@@ -329,6 +329,14 @@ const char *text_unit(int64_t bytes, enum text_units units) {
   return unit_names[units][scale_size(bytes, units).unit];
 }
 
+int64_t text_unit_bytes(int64_t bytes, enum text_units units) {
+  size_t unit = scale_size(bytes, units).unit;
+  int64_t all = 1;
+  while (unit--)
+    all *= units == UNITS_SI ? 1000 : 1024;
+  return all;
+}
+
 void text_short_size(struct text *text, int64_t bytes, enum text_units units) {
   text_size_in(text, bytes, bytes, units);
   text_printf(text, " %s", text_unit(bytes, units));

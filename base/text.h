@@ -142,8 +142,9 @@ struct count_text short_size(int64_t bytes, enum text_units units);
 void text_size_in(struct text *text, int64_t bytes, int64_t larger,
                   enum text_units units);
 
-/* The unit of a size: "MiB". */
+/* The unit of a size: "MiB", and its bytes. */
 const char *text_unit(int64_t bytes, enum text_units units);
+int64_t text_unit_bytes(int64_t bytes, enum text_units units);
 
 /* A number with three significant digits from 100,000 on: "25.6 M", "8.03 B".
  * `billion` is the letter of 10^9: B of parameters, G of operations. */

@@ -126,7 +126,7 @@ static void modules_are_nets(void **state) {
                      NETC, NETC);
   assert_int_equal(r.status, 1);
   assert_holds(r.out, "modules   747 parameters\n");
-  assert_holds(r.out, " weights 2.92, ");
+  assert_holds(r.out, " gradients 4.50, weights 2.92,");
   assert_holds(r.err, "the size of its input is not in the file");
   run_free(&r);
 }

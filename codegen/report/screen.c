@@ -93,15 +93,17 @@ static void add_beside(const struct screen *s, struct parts *parts) {
  * small tensors take. */
 static void put_parts(struct screen *s, struct parts *parts) {
   int64_t rest = parts->total, shown = 0;
+  int64_t least = max_i64(parts->total / 200,
+                          text_unit_bytes(parts->unit, units_of(s)) / 200);
   sort_parts(parts);
   for (size_t i = 0; i < parts->count; i++) {
-    if (parts->at[i].bytes < parts->total / 200)
+    if (parts->at[i].bytes < least)
       continue;
     text_printf(&s->line, "%s%s ", shown++ ? ", " : "", parts->at[i].name);
     text_size_in(&s->line, parts->at[i].bytes, parts->unit, units_of(s));
     rest -= parts->at[i].bytes;
   }
-  if (rest < parts->total / 200)
+  if (rest < least)
     return;
   text_put(&s->line, shown ? ", other " : "other ");
   text_size_in(&s->line, rest, parts->unit, units_of(s));
