@@ -48,7 +48,7 @@ static void what_failed_or_was_skipped_is_counted(void **state) {
 static void a_test_that_is_none_is_an_error(void **state) {
   (void)state;
   expect("env -u MAKEFLAGS make -n check T='gloden base'", 2, NULL,
-         "there is no test gloden; there are: answers base ");
+         "there is no test gloden; there are: answers asked ");
   expect("env -u MAKEFLAGS make -n check-long T=gloden", 2, NULL,
          "there is no test gloden");
 }
