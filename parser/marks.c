@@ -97,8 +97,32 @@ static bool report_format(const struct foreign_marks *m) {
   return false;
 }
 
+/* "layer {" or "layers {". */
+static bool starts_layer(const char *at, const char *end) {
+  struct slice line = {at, (size_t)(end - at)};
+  return *at == 'l' &&
+         (slice_begins(line, "layer {") || slice_begins(line, "layers {"));
+}
+
+/* One pass over the lines, since nearly all sources have none of these. */
+static bool may_have_marks(struct slice text) {
+  const char *end = text.at + text.length, *next;
+  for (const char *at = text.at; at < end; at = next + 1) {
+    while (at < end && *at == ' ')
+      at++;
+    if (at < end &&
+        (*at == '<' || *at == '`' || *at == '[' || starts_layer(at, end)))
+      return true;
+    next = memchr(at, '\n', (size_t)(end - at));
+    if (!next)
+      return false;
+  }
+  return false;
+}
+
 bool marks_report(struct diags *diags, int source) {
   const struct source *all = &diags->sources->all.at[source];
   struct foreign_marks m = {diags, all->text, all->base};
-  return report_conflict(&m) || report_fence(&m) || report_format(&m);
+  return may_have_marks(all->text) &&
+         (report_conflict(&m) || report_fence(&m) || report_format(&m));
 }

@@ -14,6 +14,8 @@ enum { WHOLE = 1000000 }; /* utilization= is in millionths */
 /* vLLM's --gpu-memory-utilization. */
 enum { USUAL_UTILIZATION = 900000 };
 
+static void apply(const struct model *model, struct settings *settings);
+
 static bool is_possible(const struct model *model,
                         const struct settings *settings) {
   struct text why = text_new(model->arena), help = why;
@@ -25,7 +27,7 @@ static bool try_runtime(const struct model *model,
                         const struct settings *settings, int runtime) {
   struct settings trial = *settings;
   trial.infer.runtime = runtime;
-  runtime_apply(model, &trial);
+  apply(model, &trial);
   return is_possible(model, &trial);
 }
 
@@ -60,7 +62,7 @@ static int64_t batched_tokens(const struct settings *settings) {
 }
 
 /* All that a runtime sets, unless the user has set it. */
-void runtime_apply(const struct model *model, struct settings *settings) {
+static void apply(const struct model *model, struct settings *settings) {
   struct infer_settings *infer = &settings->infer;
   const struct train_settings *train = &settings->train;
   switch (infer->runtime) {
@@ -88,7 +90,7 @@ void runtime_apply(const struct model *model, struct settings *settings) {
 void runtime_settle(const struct model *model, struct settings *settings) {
   if (!settings->infer.runtime)
     settings->infer.runtime = choose(model, settings);
-  runtime_apply(model, settings);
+  apply(model, settings);
 }
 
 struct fit_device runtime_device(const struct settings *settings) {

@@ -236,9 +236,6 @@ int64_t serving_compute(const struct serving *serving, enum served_place place,
  */
 void runtime_settle(const struct model *model, struct settings *settings);
 
-/* Sets what the chosen runtime would set by itself. */
-void runtime_apply(const struct model *model, struct settings *settings);
-
 /* The part of the settings' device that the runtime can use for inference. */
 struct fit_device runtime_device(const struct settings *settings);
 
