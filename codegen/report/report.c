@@ -314,7 +314,7 @@ static void put_rule(struct report *r) {
                    "tensor.\n");
 }
 
-/* A table of at most so many lines, the foot included; nets of few layers are
+/* A table with a maximum of lines, the foot included. Nets of few layers are
  * shown whole. */
 static void put_short_table(struct report *r, int lines) {
   enum { FEW = 12, LEAST = 7, FRAME = 3 }; /* head, total, foot */
