@@ -16,6 +16,8 @@ import json
 import subprocess
 import sys
 
+from fitting import errors, fit, spread
+
 ROWS = 'tests/data/published/throughput.csv'
 NET = 'tests/data/published/mpt.net'
 TABLE = 'memory/devices/times.def'
@@ -54,31 +56,6 @@ def read(netc):
     return rows
 
 
-def fit(rows):
-    """What the parts are to be multiplied with, by descent along each."""
-    parts = [row['parts'] for row in rows]
-    of = range(len(PARTS))
-    grid = [[sum(p[i] * p[k] for p in parts) for k in of] for i in of]
-    sums = [sum(p[i] for p in parts) for i in of]
-    times = [1.0 for _ in of]
-    for _ in range(5000):
-        for i in of:
-            rest = sum(grid[i][k] * times[k] for k in of) - sums[i]
-            times[i] = max(0.0, times[i] - rest / grid[i][i])
-    return times
-
-
-def errors(rows, times):
-    return [abs(sum(p * t for p, t in zip(row['parts'], times)) - 1)
-            for row in rows]
-
-
-def spread(found):
-    """Median, nine in ten, worst."""
-    found = sorted(found)
-    return (found[len(found) // 2], found[int(0.9 * len(found))], found[-1])
-
-
 def said(what, found):
     half, most, worst = (100 * x for x in spread(found))
     print(f'{what:30} {len(found):4}  {half:6.1f} % {most:6.1f} % '
@@ -92,10 +69,10 @@ def left_out(rows):
         own = [r for r in rows if r['card'] == card]
         models[card] = []
         for model in sorted({r['model'] for r in own}):
-            others = fit([r for r in own if r['model'] != model])
+            others = fit([r for r in own if r['model'] != model], 5000)
             models[card] += errors([r for r in own if r['model'] == model],
                                    others)
-        cards[card] = errors(own, fit([r for r in rows if r['card'] != card]))
+        cards[card] = errors(own, fit([r for r in rows if r['card'] != card], 5000))
     return models, cards
 
 
@@ -104,7 +81,7 @@ def main():
     lines, fitted = [], []
     for card, of in CARDS.items():
         own = [r for r in rows if r['card'] == card]
-        times = [round(x, 2) for x in fit(own)]
+        times = [round(x, 2) for x in fit(own, 5000)]
         fitted += errors(own, times)
         lines.append(f'TIME("{card}", {of[0]}, {of[1]}, '
                      + ', '.join(f'{x:.2f}' for x in times) + ')')

@@ -10,14 +10,16 @@ times microseconds; a prompt one of products and attention scores. The numbers
 are fitted for each architecture (compute capability) so that squares of
 relative errors are least and no number is negative. Then one card, and one
 model, is left out and asked of the others' fit. What speeds.def calls an error
-is the larger median of both. --check: does speeds.def have these numbers, is no run faster than
-the bound, and are rows that are not fitted met?
+is the larger median of both. --check: does speeds.def have these numbers, is no
+run faster than the bound, and are rows that are not fitted met?
 """
 import csv
 import json
 import re
 import subprocess
 import sys
+
+from fitting import errors, fit, spread
 
 ROWS = 'tests/data/published/speed.csv'
 TABLE = 'memory/serving/speeds.def'
@@ -83,37 +85,12 @@ def read(netc):
     return rows
 
 
-def fit(rows):
-    """What the parts are to be multiplied with, by descent along each."""
-    parts = [row['parts'] for row in rows]
-    of = range(len(parts[0]))
-    grid = [[sum(p[i] * p[k] for p in parts) for k in of] for i in of]
-    sums = [sum(p[i] for p in parts) for i in of]
-    times = [1.0 for _ in of]
-    for _ in range(20000):
-        for i in of:
-            rest = sum(grid[i][k] * times[k] for k in of) - sums[i]
-            times[i] = max(0.0, times[i] - rest / grid[i][i])
-    return times
-
-
-def errors(rows, times):
-    return [abs(sum(p * t for p, t in zip(row['parts'], times)) - 1)
-            for row in rows]
-
-
-def spread(found):
-    """Median, nine in ten, worst."""
-    found = sorted(found)
-    return (found[len(found) // 2], found[int(0.9 * len(found))], found[-1])
-
-
 def left_out(rows, by):
     """Errors of each group, by the fit of the others."""
     found = []
     groups = sorted({row[by] for row in rows})
     for group in groups if len(groups) > 1 else []:
-        times = fit([r for r in rows if r[by] != group])
+        times = fit([r for r in rows if r[by] != group], 20000)
         found += errors([r for r in rows if r[by] == group], times)
     return found
 
@@ -132,7 +109,7 @@ def fitted(rows, capability):
         own = [r for r in rows if r['what'] == what and r['fitted'] == 'yes'
                and r['capability'] == capability]
         counts += [len(own), len({r['as'] for r in own})]
-        numbers.append([round(x, 2) for x in fit(own)] if own else [0] * zeros)
+        numbers.append([round(x, 2) for x in fit(own, 20000)] if own else [0] * zeros)
         if not own:
             medians.append(0)
             continue
