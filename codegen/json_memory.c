@@ -107,13 +107,15 @@ void writer_put_beside(struct json_writer *w) {
   json_member_open(json, "beside", '[');
   for (size_t i = 0; i < beside->count; i++) {
     const struct beside_net *net = &beside->at[i];
+    const struct beside_pass *pass =
+        beside_pass_of(net, w->c->options->predict);
     json_put_open(json, '{');
     json_member_string(json, "net", slice_of(net->name));
     json_member_bool(json, "frozen", net->frozen);
-    json_member_int(json, "batch", net->batch);
+    json_member_int(json, "batch", pass->batch);
     json_member_int(json, "parameters", net->params);
-    json_member_int(json, "standing_bytes", net->standing);
-    json_member_int(json, "peak_bytes", net->peak);
+    json_member_int(json, "standing_bytes", pass->standing);
+    json_member_int(json, "peak_bytes", pass->peak);
     json_put_close(json, '}');
   }
   json_put_close(json, ']');

@@ -667,7 +667,8 @@ struct netc_answer {
 NETC_API enum netc_status netc_beside(struct netc *netc, struct netc *other,
                                       bool frozen);
 
-/* Sets in `to` what netc_set() has set in `from`, without its device. */
+/* Sets in `to` what netc_set() has set in `from`, without its device and what
+ * is about inference alone. */
 NETC_API enum netc_status netc_copy_settings(struct netc *to,
                                              const struct netc *from);
 

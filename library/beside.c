@@ -1,5 +1,5 @@
 /* Several nets in one process: netc_beside(). */
-#include "library/context.h"
+#include "library/uses.h"
 
 enum { MOST_BESIDE = 16 };
 
@@ -12,25 +12,21 @@ static bool has_memory(const struct netc *netc) {
   return netc->load && netc->load->compiled.model;
 }
 
-/* Frozen: a forward pass in the framework, without gradients. */
+/* Inference is a forward pass in the framework, without gradients. */
 static struct beside_net net_of(struct call *call, const struct netc *other,
                                 bool frozen) {
   const struct load *load = other->load;
   const struct memory *memory = &load->compiled.memory;
   const struct inference *f = &memory->inference;
-  struct beside_net net = {
+  int64_t weights = size_sum(f->parameters, f->buffers);
+  return (struct beside_net){
       .name = context_keep(&call->netc->arena, load->model.name).at,
       .frozen = frozen,
-      .batch = load->settings.train.batch,
       .params = load->model.total.params,
-      .standing = memory->training.standing,
-      .peak = memory->training.peak};
-  if (frozen) {
-    net.batch = load->settings.infer.batch;
-    net.standing = size_sum(f->parameters, f->buffers);
-    net.peak = size_sum(net.standing, f->framework);
-  }
-  return net;
+      .training = {load->settings.train.batch, memory->training.standing,
+                   memory->training.peak},
+      .inference = {load->settings.infer.batch, weights,
+                    size_sum(weights, f->framework)}};
 }
 
 static void call_beside(struct call *call) {
@@ -58,17 +54,18 @@ enum netc_status netc_beside(struct netc *netc, struct netc *other,
   return context_call(netc, CALL_CHANGES, call_beside, &request);
 }
 
-/* The device is that of the net itself. */
-static bool is_of_device(struct slice name) {
+/* The device is that of the net itself, and so is how it is served. */
+static bool is_own(struct slice name) {
   return slice_is(name, "gpu") || slice_is(name, "memory") ||
-         slice_is(name, "reserve") || slice_is(name, "checkpoint");
+         slice_is(name, "reserve") || slice_is(name, "checkpoint") ||
+         uses_of_inference(name);
 }
 
 enum netc_status netc_copy_settings(struct netc *to, const struct netc *from) {
   for (size_t i = 0; i < from->settings.count; i++) {
     const struct kept_pair *pair = &from->settings.at[i];
     enum netc_status status =
-        is_of_device(pair->name)
+        is_own(pair->name)
             ? NETC_OK
             : netc_set(to, pair->name.at, pair->value); /* both end with NUL */
     if (status != NETC_OK)

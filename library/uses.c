@@ -230,6 +230,10 @@ bool uses_all(struct call *call, const char *output, bool predict) {
   return excludes(call, use) && costs(call, output, predict);
 }
 
+bool uses_of_inference(struct slice setting) {
+  return subjects_of(setting) & of_inference;
+}
+
 /* True if a call gave a setting of these subjects. */
 static bool is_about(const struct netc *netc, unsigned asked) {
   unsigned given = NONE;

@@ -11,4 +11,7 @@ bool uses_prediction(const struct netc *netc, bool asked);
  * uses.def. */
 bool uses_all(struct call *call, const char *output, bool predict);
 
+/* True if a setting asks about inference. */
+bool uses_of_inference(struct slice setting);
+
 #endif

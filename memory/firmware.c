@@ -81,7 +81,7 @@ static int64_t stack_on(const struct used_kernels *used, int core) {
   return max_i64(runtimes[core].ends, runtimes[core].run + above + deepest);
 }
 
-/* Of a core, or of no board: the largest of all cores. */
+/* The figure of a core; without a board, the largest of all cores. */
 static void measure(struct firmware *f, const struct used_kernels *used) {
   for (int core = 0; core < CORES_MEASURED; core++) {
     if (f->board && (int)f->board->core != core)

@@ -70,6 +70,41 @@ static void passes_follow_each_other(void **state) {
   check(wide, policy, false);
 }
 
+/* Nothing trains in inference, whatever the net would do in a step. */
+static void all_run_forward_in_inference(void **state) {
+  (void)state;
+  struct alone own = frozen(policy), beside = frozen(wide);
+  struct netc *second = opened(wide), *netc = opened(policy);
+  struct netc_answer a = {.size = sizeof a};
+  assert_int_equal(netc_beside(netc, second, false), NETC_OK);
+  netc_close(second);
+  assert_int_equal(netc_load_text(netc, "x.net", policy, strlen(policy)),
+                   NETC_OK);
+  assert_int_equal(netc_answer(netc, true, &a), NETC_OK);
+  assert_int_equal(a.bytes, own.standing + beside.standing +
+                                larger(own.peak - own.standing,
+                                       beside.peak - beside.standing));
+  netc_close(netc);
+}
+
+/* A served net keeps its cache; the others are not served. */
+static void a_served_net_has_others_beside(void **state) {
+  (void)state;
+  static const char net[] = NETC " examples/llama3.net --context 1024 %s "
+                                 "--emit=json";
+  struct run alone = run(net, ""), both = run(net, "--beside zoo:bert:frozen");
+  json_t *one = json_loads(alone.out, 0, NULL);
+  json_t *two = json_loads(both.out, 0, NULL);
+  json_t *bert = json_array_get(json_object_get(two, "beside"), 0);
+  assert_int_equal(number(two, "answer.bytes"),
+                   number(one, "answer.bytes") +
+                       number(bert, "standing_bytes"));
+  json_decref(one);
+  json_decref(two);
+  run_free(&alone);
+  run_free(&both);
+}
+
 static void a_net_that_is_not_loaded_is_refused(void **state) {
   (void)state;
   struct netc *netc = opened(policy), *empty = netc_open(NULL, NULL);
@@ -100,6 +135,8 @@ static void options_name_the_other_nets(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(passes_follow_each_other),
+      cmocka_unit_test(all_run_forward_in_inference),
+      cmocka_unit_test(a_served_net_has_others_beside),
       cmocka_unit_test(a_net_that_is_not_loaded_is_refused),
       cmocka_unit_test(options_name_the_other_nets),
   };

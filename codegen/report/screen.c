@@ -79,7 +79,7 @@ static void sort_parts(struct parts *parts) {
     }
 }
 
-/* What the other nets of the process add. */
+/* Adds the other nets of the process. */
 static void add_beside(const struct screen *s, struct parts *parts) {
   if (!s->c->memory.beside.count)
     return;
@@ -152,16 +152,18 @@ static struct parts serving_parts_of(const struct screen *s) {
 
 static struct parts inference_parts(const struct screen *s) {
   const struct inference *f = &s->c->memory.inference;
-  struct parts parts = {.total = s->a->bytes};
+  struct parts parts = {.count = 0};
   if (s->a->asked == ASKED_SERVING && s->a->served)
     return serving_parts_of(s);
-  bool planned = s->a->bytes == s->a->planned &&
-                 s->c->settings->infer.runtime == RUNTIME_NETRT;
+  bool planned = s->c->settings->infer.runtime == RUNTIME_NETRT;
   add_part(&parts, "weights",
            planned ? f->weights : size_sum(f->parameters, f->buffers));
   add_part(&parts, planned ? "arena" : "activations",
            planned ? f->plan.height : f->framework);
   add_part(&parts, "KV cache", f->cache);
+  parts.total = 0; /* of this net alone */
+  for (size_t i = 0; i < parts.count; i++)
+    parts.total = size_sum(parts.total, parts.at[i].bytes);
   return parts;
 }
 
@@ -208,12 +210,15 @@ static void put_beside(struct screen *s) {
   const struct beside_nets *beside = &s->c->memory.beside;
   for (size_t i = 0; i < beside->count && i < SHOWN; i++) {
     const struct beside_net *net = &beside->at[i];
+    const struct beside_pass *pass = beside_pass_of(net, s->predict);
     text_printf(&s->line, "%s, ", net->name);
     text_short_count(&s->line, net->params, 'B');
-    text_printf(&s->line, " parameters, %s, batch %s: ",
-                net->frozen ? "frozen" : "trained",
-                count_text(net->batch).text);
-    put_size(s, net->peak);
+    text_printf(&s->line, " parameters, %sbatch %s: ",
+                s->predict    ? ""
+                : net->frozen ? "frozen, "
+                              : "trained, ",
+                count_text(pass->batch).text);
+    put_size(s, pass->peak);
     text_put(&s->line, " alone");
     if (i + 1 == SHOWN && beside->count > SHOWN)
       text_printf(&s->line, "; %zu more nets", beside->count - SHOWN);
@@ -424,7 +429,7 @@ static void put_inference_limits(struct screen *s) {
 
 /* Both */
 
-/* Of a training question: inference in the same framework. */
+/* Inference in the same framework, beside an answer about training. */
 static void put_inference(struct screen *s) {
   const struct compiled *c = s->c;
   struct settings settings = *c->settings;

@@ -14,8 +14,9 @@ static void find_training(const struct memory *memory, struct answer *a) {
   a->uneven = p->stages.count > 1;
   a->host = p->host;
   if (memory->beside.count)
-    a->bytes = a->alone = beside_total(
-        &memory->beside, memory->training.standing, memory->training.peak);
+    a->bytes = a->alone =
+        beside_total(&memory->beside, false, memory->training.standing,
+                     memory->training.peak);
   if (!a->device.bytes)
     return;
   a->verdict = fit_judge(a->bytes, a->device.room, a->device.reserve, fit->host,
@@ -123,8 +124,11 @@ static bool find_prediction(const struct answer_request *r, struct answer *a) {
   if (is_planned(r->settings))
     a->bytes = a->planned;
   if (r->memory->beside.count)
-    a->bytes = beside_total(&r->memory->beside,
-                            size_sum(f->parameters, f->buffers), a->bytes);
+    a->bytes = beside_total(&r->memory->beside, true,
+                            is_planned(r->settings)
+                                ? f->weights
+                                : size_sum(f->parameters, f->buffers),
+                            a->bytes);
   a->alone = a->bytes;
   if (a->bytes == INT64_MAX || a->planned == INT64_MAX)
     return false;
@@ -187,6 +191,16 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   a->host_room = s->host_room;
   a->context = s->context;
   a->sequences = s->sequences;
+  if (r->memory->beside.count) { /* their batches do not follow */
+    a->bytes = a->alone =
+        beside_total(&r->memory->beside, true,
+                     size_sum(s->card.weights, s->card.cache), s->card.need);
+    if (a->device.bytes)
+      a->verdict =
+          fit_judge(a->bytes, a->device.room, s->strict ? 0 : a->device.reserve,
+                    a->host, a->host_room);
+    return a->bytes < INT64_MAX;
+  }
   if (a->device.bytes) {
     a->verdict = serving_verdict(s);
     a->longest_context = s->longest;

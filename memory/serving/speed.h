@@ -39,8 +39,8 @@ struct serving_time {
  *
  * Prompt: seconds = p(k) 2 MACs / operations a second + s(k) the same of
  * attention scores, in 8 bits, as llama.cpp multiplies blocks. Bounds: the
- * larger of operations at the peak rate, and bytes of which 128 MiB may stay in
- * caches. Experts: as many as a token passes. False if no device is named.
+ * larger of operations at the peak rate and bytes, less 128 MiB that caches
+ * may hold. Experts: as many as a token passes. False if no device is named.
  */
 bool speed_find(struct serving *serving, int64_t context, int64_t sequences,
                 struct serving_time *time);
