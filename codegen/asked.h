@@ -8,7 +8,7 @@
 const struct answer *asked_of(const struct compiled *c);
 
 /*
- * What serving takes, if settings ask for it, or --predict of a device for a
+ * Memory of serving, if settings ask for it, or --predict of a device for a
  * suitable net; else NULL.
  */
 const struct serving_answer *asked_served(const struct compiled *c);

@@ -18,7 +18,7 @@ struct field_axis {
 struct field {
   int axes;        /* 0: unknown, or no map */
   int64_t size[3]; /* receptive field */
-  int64_t step[3]; /* effective stride, of which there are `parts` in 1 */
+  int64_t step[3]; /* effective stride, in 1 / `parts` positions */
   int64_t parts[3];
   struct field_axis at[3];
 };

@@ -111,7 +111,7 @@ static bool refuse_operand(const struct layer *layer, int i) {
   text_put(&block, " }");
   uint32_t begin = site->span.begin + (uint32_t)at;
   diag_offer(d, (struct span){begin, begin + 2}, text_slice(&block),
-             "change what is added likewise: `%.*s` in place of `{}`",
+             "give the shortcut the same shape: `%.*s` instead of `{}`",
              SLICE_ARG(block));
   return false;
 }

@@ -208,7 +208,7 @@ static void check_verdict(const char *text, const struct look *look,
     assert_ptr_equal(strchr(text, '\n'), at + strlen(line) - 1);
 }
 
-/* What would fit: the batch, the context, the sequences. */
+/* Limits: the batch, the context, the sequences. */
 static void check_limits(const char *text, const struct look *look,
                          const struct netc_answer *a) {
   char row[160];

@@ -1,5 +1,5 @@
 /*
- * Whether a net fits a microcontroller: the table of boards, what is said of
+ * Nets on microcontrollers: the table of boards, what is said of
  * nets, and with Debian's compilers, what a linker makes of two of them.
  */
 #include "tests/run.h"
@@ -101,7 +101,7 @@ static void every_kernel_is_measured(void **state) {
   }
 }
 
-/* What is said of nets */
+/* Reports on nets */
 
 /* 33,792 B of arena and 80,452 B of weights fit 256 KiB and 1 MiB; a card's
  * context and reserve have no part in it. */
@@ -331,7 +331,7 @@ static void the_schema_describes_a_board(void **state) {
            0, "", "");
 }
 
-/* What a linker makes of it */
+/* Linked programs */
 
 static const struct linked_core {
   const char *compiler, *flags, *board;

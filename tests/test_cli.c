@@ -1081,7 +1081,7 @@ static void the_answer_is_seen_on_a_screen(void **state) {
   expect(NETC " examples/resnet50.net --gpu t4,h100 --color=never", 0, " left ",
          "");
   expect(NETC " examples/resnet50.net --gpu t4 | grep -c '\x1b'", 1, "0", "");
-  /* What scrolls off the screen is printed again. */
+  /* The answer is printed again if it scrolls off the screen. */
   expect("LINES=24 " NETC " examples/resnet50.net --details | tail -n 5", 0,
          "\nresnet50   25.6 M parameters\ntrain, batch 1, ", "");
   expect("LINES=24 " NETC " examples/resnet50.net --batch 512 --gpu t4 "

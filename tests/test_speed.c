@@ -154,7 +154,7 @@ static void what_is_missing_is_reported(void **state) {
   json_decref(report);
 }
 
-/* Of eight experts a token of Mixtral passes two. */
+/* A token of Mixtral passes two of eight experts. */
 static void experts_are_read_as_tokens_pass_them(void **state) {
   (void)state;
   json_t *report;

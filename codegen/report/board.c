@@ -1,4 +1,4 @@
-/* Whether a net fits a microcontroller, as rows of the first lines. */
+/* Board: RAM and flash of a microcontroller, as rows of the first lines. */
 #include "codegen/report/board.h"
 
 #include "codegen/asked.h"
@@ -80,7 +80,7 @@ static bool is_tflite(const struct compiled *c) {
          memcmp(name.at + name.length - length, suffix, length) == 0;
 }
 
-/* What is not counted, or not as large as it seems. */
+/* Remarks: uncounted memory, and memory that is smaller than it seems. */
 static void put_remarks(const struct compiled *c, const struct firmware *f,
                         struct screen_row *rows, size_t *count) {
   struct text line = text_new(c->arena);

@@ -1,4 +1,4 @@
-/* Whether a net fits a microcontroller, as rows of the first lines. */
+/* Board: RAM and flash of a microcontroller, as rows of the first lines. */
 #ifndef NETC_CODEGEN_REPORT_BOARD_H
 #define NETC_CODEGEN_REPORT_BOARD_H
 

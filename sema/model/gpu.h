@@ -75,7 +75,7 @@ int gpu_lacks(const struct settings *settings, bool predict);
 /* Ten times the capability that a type needs; 0: any. */
 int64_t gpu_needed_capability(int element);
 
-/* What programs do with such a type instead, and what to do. */
+/* Describes how programs run such a type instead, and a way out. */
 const char *gpu_instead(const struct gpu *gpu, int element);
 
 /*
