@@ -140,11 +140,12 @@ static void put_arguments(const struct entry *entry) {
 static void put_manual(void) {
   const char *family = "";
   struct entry entry;
-  fputs("# Layers\n\nFor readers who look a layer up. Made by `netc layers "
-        "--markdown` from the rows\nthat the compiler binds arguments with. "
-        "Positions are written in this order; options\nfollow by name; "
-        "defaults are in parentheses. `netc layers NAME` describes all that\na "
-        "layer takes. Each takes these, too, for itself and its tail:\n\n",
+  fputs("# Layers\n\nThis page lists all layers with their arguments. "
+        "`netc layers --markdown` makes it from\nthe rows that the compiler "
+        "binds arguments with. Write values in this order, then\noptions by "
+        "name; defaults are in parentheses. `netc layers NAME` describes all "
+        "arguments\nof a layer. Each layer also takes these, for itself and "
+        "its tail:\n\n",
         stdout);
   bool there;
   struct netc_argument row = row_argument_at(0, &there);
