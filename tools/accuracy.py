@@ -27,17 +27,15 @@ import published  # noqa: E402
 HEAD = """\
 # Accuracy
 
-For readers who ask how true a number is. Made by `make accuracy` from what the compiler
-reports and from measurements. An error is netc's number less the measured one: below
-zero netc promises less memory than is taken. `tools/accuracy.py NETC --rows` prints
-every row.
+This page compares netc's numbers with measurements; `make accuracy` makes it. An error is netc's
+number less the measured one: below zero netc reports less memory than the step took.
+`tools/accuracy.py NETC --rows` prints every row.
 
 ## On a CPU: `--profile torch1-cpu`
 
-`tests/data/memory.csv` holds what PyTorch 1.13 did on a CPU in float32, with
-the models of torchvision 0.14 and some written by hand: autograd, the trace of
-the operators and the allocator were watched. netc's rules were found with
-measurements like these: the tables are not a blind test.
+`tests/data/memory.csv` has measurements of PyTorch 1.13 on a CPU in float32, of autograd, the
+operators' trace and the allocator. The models are torchvision 0.14's and some written by hand.
+netc's rules were found with measurements like these, so the tables are not a blind test.
 `tests/test_memory.c` compares each quantity of tensors.
 
 ### Tensors
@@ -54,35 +52,35 @@ once, without parameters, buffers and inputs |
 | entropy | the same with cross-entropy after the net |
 | gradients, buffers | all of the model's |
 | momentum, adam | state of the optimizer after a step |
-| predict | largest sum of live tensors in a forward pass without gradients, \
-each dying after its last reader |
-| step | largest sum of live tensors in forward and backward, the loss being \
-the sum; without parameters, buffers, state and inputs |
+| predict | largest sum of tensors in memory in a forward pass without gradients, \
+each freed after its last reader |
+| step | largest sum of tensors in memory in forward and backward, with the sum as \
+the loss; without parameters, buffers, state and inputs |
 
-BERT makes its segment ids itself; the net takes them as an input: their {inside}
-bytes a sample are taken off the measured *saved*. {constants}
+BERT makes its segment ids itself, but the net has them as an input: their {inside}
+bytes a sample are taken off the measured *saved*.
+{constants}
 """
 
 CONSTANTS = """\
 *buffers* differ only where a model registers constants
-as buffers, which a net does not name: the numbers of the positions in BERT and
-GPT-2, GPT-2's triangle of ones in each layer.
+as buffers, which a net does not name: the position indices of BERT and GPT-2, and GPT-2's
+triangle of ones in each layer.
 
-Of nets that are measured in small (`tests/data/zoo.csv`), two differ. A 3x3 convolution whose
-map lies with its channels last gets the gradient of its weights so, and copies it: the peak of
+Two of the nets that are measured in small sizes (`tests/data/zoo.csv`) differ. A 3x3 convolution on
+a map with channels last gets its weight gradient in that layout, and copies it: the peak of
 `sam_encoder` at 256x256 (`layers=8 width=96 heads=3`) is 1,835,008 bytes more; at sizes where
-attention is the peak it is equal. Of `efficientvit -D b=0` netc counts copies of queries and
-keys from a batch of 2 on that PyTorch does not make: 802,816 bytes of what is saved.
+attention is the peak it is equal. For `efficientvit -D b=0` netc counts copies of queries and
+keys from a batch of 2 on that PyTorch does not make: 802,816 saved bytes.
 """
 
 WHOLE = """\
 ### A whole step, as allocated
 
-The peak that the allocator saw in a real second step, with the state of the
-optimizer, without parameters, buffers and inputs. It also holds what kernels take
-while they run: oneDNN's reordered weights, the matrix that a convolution is unfolded
-into. netc does not count those; so it **promises too little** where the peak is in
-forward or backward. In the optimizer's step both are equal.
+The allocator's peak in a real second step, with optimizer state, without parameters, buffers and
+inputs. It includes the memory of running kernels: oneDNN's reordered weights, the matrix that a
+convolution is unfolded into. netc does not count those, so it **reports too little** where the
+peak is in forward or backward. In the optimizer step both are equal.
 
 """
 
@@ -94,17 +92,17 @@ Signed errors in bytes; `=` is equal, empty is not measured.
 NO_GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
-This profile rests on PyTorch's sources, and is checked on nine recorded steps of a model of
+This profile follows PyTorch's sources. It is checked on nine recorded steps of a model of
 3.4 billion parameters (`tests/data/cuda/recorded.csv`, from PyTorch's memory snapshots by
 `tools/snapshot_truth.py`; `tests/test_recorded.c`):
 
-| positions | kept for backward, float32 | autocast to bfloat16 | most in backward | in the step |
+| tokens | saved for backward, float32 | autocast to bfloat16 | peak in backward | in the step |
 |--:|--:|--:|--:|--:|
 | 128 | = | = | -0.02 % | +0.16 % |
 | 256 | = | = | -0.18 % | +0.12 % |
 | 512 | = | = | -0.24 % | +0.04 % |
 
-`=`: every tensor, to the byte, without what the model writes out itself: `rms` from
+`=`: every tensor, to the byte, except operations that the model writes out itself: `rms` from
 `vector_norm`, which is kept beside its root; softmax; a mask for every head; cosines. Under
 autocast its norm's factor is an `einsum`, which runs in 16 bits, where netc's norm keeps 32.
 """
@@ -271,8 +269,8 @@ def cpu_part():
                                 constants="" if unexplained else CONSTANTS)
             + WHOLE + summary({name: errors[name] for name in ALLOCATED})
             + "\n" + textwrap.fill(
-                f"More than 4 % too little: {', '.join(far)}. The other "
-                f"{len(worst) - len(far)} models are nearer.", 86) + "\n")
+                f"More than 4 % too little: {', '.join(far)}. The errors of the other "
+                f"{len(worst) - len(far)} models are smaller.", 86) + "\n")
     table = (TABLE + "| model | batch | " + " | ".join(names) + " |\n"
              + "|---|--:|" + "--:|" * len(names) + "\n" + table)
     return page, errors, table

@@ -12,24 +12,25 @@ COLUMNS = "params", "macs", "saved", "grads", "peak", "predict"
 TEXT = """
 ### Random nets
 
-`make random` draws nets and compares them with PyTorch 1.13 on a CPU. `tests/data/random.csv`
-has those in which something was found, made small: {equal} of {all} are equal in all figures.
-50,001 nets have been
-drawn from seed 700000 on (`tools/random_nets build/netc N SEED`). Of the first 29,936 1,032
-disagreed when they were drawn. Of the next 10,230 (from seed 704989) 285 did, and 164 did after
-rules that they led to. Of 7,597 after them (from seed 706694) 110 did, 1.4 %. Of the last 2,238
-(from seed 707961) 36 did, 1.6 %, and 22 do since a concat is the tensor that it gives, 1.0 %: 16
-peaks, 4 predictions, 4 times what is saved. Never parameters, products, shapes or gradients.
-Since then attention with `mask=` is drawn, too, and other nets by the same seeds.
-Of 480 such nets (240 each from seeds 3000 and 8000) 5 disagreed, in three causes that were new.
-Then each cause was traced to what PyTorch runs, and most of them became rules, twice: of 2,004
-nets from seed 910000 on 20 disagreed, then 13, and 4 do, 0.2 %: three peaks for tokens, a peak
-and what is saved of a product. Of 2,706 from 920000 on, which led to more rules, 21 did and 13
-do, 0.5 %. With `deformattn` other nets are drawn by the same seeds: of 1,002 of those from 930000
-on, which led to none, 4 disagree, 0.4 %. Every class of all these has a row.
+`make random` draws nets and compares them with PyTorch 1.13 on a CPU (`tools/random_nets
+build/netc N SEED`). `tests/data/random.csv` has shrunk forms of nets that disagreed: {equal} of
+{all} are now equal in all figures.
 
-What is left, each in the smallest net that shows it (batch 1 and
-`inplace=off` if nothing else is said; bytes of netc and of PyTorch):
+| nets | from seed | disagreed when drawn | after rules that they led to |
+|--:|--:|--:|--:|
+| 29,936 | 700000 | 1,032 | |
+| 10,230 | 704989 | 285 | 164 |
+| 7,597 | 706694 | 110 (1.4 %) | |
+| 2,238 | 707961 | 36 (1.6 %) | 22 (1.0 %) |
+| 480, with `mask=` | 3000, 8000 | 5 | |
+| 2,004 | 910000 | 20 | 4 (0.2 %) |
+| 2,706 | 920000 | 21 | 13 (0.5 %) |
+| 1,002, with `deformattn` | 930000 | 4 (0.4 %) | |
+
+The 22 differ in 16 peaks, 4 times in inference and 4 times in saved bytes; never in parameters,
+products, shapes or gradients. Every class of all these nets has a row in the file. The
+remaining differences, each in the smallest net that shows it (batch 1 and `inplace=off` unless
+stated; bytes of netc and of PyTorch):
 
 | cause | net | |
 |---|---|---|
@@ -44,7 +45,7 @@ def line_of(netc, row):
     each = []
     for name in (differs.split(":")[0] for differs in row[8].split()):
         truth = int(row[2 + COLUMNS.index(name)])
-        shown = {"predict": "prediction"}.get(name, name)
+        shown = {"predict": "inference"}.get(name, name)
         each.append(f"{shown} {told[name]:,}, {truth:,}")
     return f"| {row[10]} | `{net}`{batch}{place} | {'; '.join(each)} |\n"
 

@@ -29,7 +29,7 @@ KINDS = (
 HEAD = """
 ### Large models, by kind
 
-netc's figure by the published one; before: on 22 November 2026.
+netc's figure divided by the published one; *before* is on 22 November 2026.
 
 | | median | farthest | rows | before | farthest | rows |
 |---|--:|--:|--:|--:|--:|--:|

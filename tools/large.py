@@ -21,11 +21,11 @@ DATA = "tests/data/published/large.csv"
 HEAD = """
 ## Large models: `--precision master`, several devices, offload, adapters
 
-`tests/data/published/large.csv` holds {count} figures that papers and programs print
-of training large models, or that follow from their formulas, each with an expression
-over netc's own numbers; `tests/test_large.c` compares every one: to the byte where the
-source is a formula ({exact} rows), within its rounding otherwise. They are not measurements. It says how many rows of each source agree as printed,
-and what netc counts otherwise on purpose.
+`tests/data/published/large.csv` has {count} figures that papers and programs print for
+training large models, or that follow from their formulas, each with an expression over
+netc's own numbers. They are not measurements. `tests/test_large.c` compares every one: to
+the byte where the source is a formula ({exact} rows), within its rounding otherwise. Below
+are the rows of each source that agree as printed, and where netc differs on purpose.
 
 {sources}
 """

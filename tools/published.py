@@ -162,27 +162,26 @@ HEAD = """\
 
 ### Against published GPU measurements
 
-`tests/data/published/gpu.csv` holds {rows} figures that others measured on GPUs and
+`tests/data/published/gpu.csv` has {rows} figures that others measured on GPUs and
 published, {steps} of them of whole training steps, from {sources} sources, each with
-netc's command line; `tests/test_published.c` runs them. They prove little:
-most sources do not say all.
+netc's command line; `tests/test_published.c` runs them. They prove little: most sources do not
+state all settings.
 
-*occupied* is what `nvidia-smi` shows: tensors, the allocator's cache, context and
-kernels; *reserved* is without the last two, *allocated* without the cache, too.
-*difference* is netc's figure less the published one: below zero netc promises less than
-was taken. *left over* is what then remains with the known causes, each computed by netc
-where it can be. Causes were looked for where differences were; so what is left over
-flatters netc.
+*occupied* is `nvidia-smi`'s figure: tensors, the allocator's cache, context and kernels;
+*reserved* is without the last two, *allocated* also without the cache. *difference* is netc's
+figure less the published one. *left over* is the difference that the known causes do not explain,
+each computed by netc where it can be. Causes were searched only where figures differed, so *left
+over* flatters netc.
 
 """
 
 CAUSES = """
 | cause | |
 |---|---|
-| context | of CUDA, with the kernels that are loaded. `--gpu` takes 400 MiB off \
-for it, or what was recorded of the card with PyTorch 2: less than the two measured here |
-| zeroed gradients | until PyTorch 2.0 `zero_grad` kept them, so that they are \
-there during forward: `--accumulate 2` |
+| context | CUDA's, with the loaded kernels. `--gpu` takes 400 MiB off \
+for it, or the card's recorded size with PyTorch 2: less than the two measured here |
+| zeroed gradients | until PyTorch 2.0 `zero_grad` kept them, so they are \
+in memory during forward: `--accumulate 2` |
 | gradients freed late | the script frees them between forward and backward |
 | input of softmax | PyTorch kept it for backward before its pull request 66018 \
 of October 2021: heads x positions x positions for each layer |
@@ -190,8 +189,8 @@ of October 2021: heads x positions x positions for each layer |
 netc's step without workspace |
 | a second copy | foreach Adam before PyTorch's issue 97712 was closed, in July \
 2023 |
-| logits freed early | the script forgets them once there is the loss; netc keeps \
-outputs to the end, as a script does that holds on to them |
+| logits freed early | the script frees them when the loss is computed; netc keeps \
+outputs to the end |
 | blocks not split | `c10/cuda/CUDACachingAllocator.cpp` counts a large block \
 whole where 1 MiB or less of it would be left; netc rounds up to 512 bytes |
 | masks as buffers | GPT-2's triangle of ones in each layer, which the net does \
@@ -201,21 +200,22 @@ not name |
 UNCOUNTED = """
 ## What netc does not count
 
-*Exact* means that every number follows from the profile's rules. netc counts tensors, not
+*Exact* means that every number follows from the profile's rules. netc counts tensors. It does not
+count:
 
 {points}
-Where a step has to fit, measure it.
+If a step must fit, measure it.
 """
 
 POINTS = (
-    "**What kernels take while they run.** On a CPU netc under-estimates the "
+        "**Memory of running kernels.** On a CPU netc under-estimates the "
     "peak of a real step in {under:.1f} % of {rows} rows with momentum: the "
-    "median is {median:+.2f} %, the worst {worst:+.2f} %. On a GPU such are the "
-    "workspaces of cuDNN; `--gpu` takes those of cuBLAS off. "
+    "median is {median:+.2f} %, the worst {worst:+.2f} %. On a GPU these are "
+    "cuDNN's workspaces; `--gpu` takes cuBLAS's off. "
     "Among the allocated peaks above, {below} of {steps} are under-estimated "
     "even with the known causes: the median is {left:+.1f} %.",
-    "**The allocator's cache and its fragments**, but in `reserved_bytes`. The "
-    "same runs reserved {gpt:.1f} % more than they allocated with GPT-2, "
+    "**The allocator's cache and its fragments**, except in `reserved_bytes`. "
+    "The same runs reserved {gpt:.1f} % more than they allocated with GPT-2, "
     "{roberta:.1f} % with RoBERTa, {vit:.1f} % with ViT-B; nanotron's two "
     "without a pipeline 9.9 and 9.0 % (netc: 9.2 and 4.6; pipelines.csv).",
     "**The context.** {kernels} MiB with the kernels on a V100 with CUDA 11.2, "
