@@ -6,8 +6,8 @@
 static const char head[] =
     "# Devices\n"
     "\n"
-    "This page lists the devices for `--gpu NAME`, or `train gpu=NAME` in a "
-    "source. `netc help\ngpus --markdown` makes it from "
+    "To check if a net fits a card, write `--gpu NAME`, or `train gpu=NAME` in "
+    "a source. `netc\nhelp gpus --markdown` makes this page from "
     "`sema/model/gpus.def`.\n"
     "\n"
     "Write a name as here or as a driver prints it, in upper or lower case: "

@@ -140,12 +140,12 @@ static void put_arguments(const struct entry *entry) {
 static void put_manual(void) {
   const char *family = "";
   struct entry entry;
-  fputs("# Layers\n\nThis page lists all layers with their arguments. "
-        "`netc layers --markdown` makes it from\nthe rows that the compiler "
-        "binds arguments with. Write values in this order, then\noptions by "
-        "name; defaults are in parentheses. `netc layers NAME` describes all "
-        "arguments\nof a layer. Each layer also takes these, for itself and "
-        "its tail:\n\n",
+  fputs("# Layers\n\nTo look up a layer and its arguments, use this page, or "
+        "`netc layers NAME` for all\narguments of one. `netc layers "
+        "--markdown` makes the page from the rows that the compiler\nbinds "
+        "arguments with. Write values in this order, then options by name; "
+        "defaults are in\nparentheses. Each layer also takes these, for itself "
+        "and its tail:\n\n",
         stdout);
   bool there;
   struct netc_argument row = row_argument_at(0, &there);

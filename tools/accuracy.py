@@ -27,7 +27,7 @@ import published  # noqa: E402
 HEAD = """\
 # Accuracy
 
-This page compares netc's numbers with measurements; `make accuracy` makes it. An error is netc's
+To judge netc's numbers, compare them with these measurements. `make accuracy` makes this page. An error is netc's
 number less the measured one: below zero netc reports less memory than the step took.
 `tools/accuracy.py NETC --rows` prints every row.
 
