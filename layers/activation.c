@@ -28,9 +28,9 @@ static const struct arg_spec pow_specs[] = {
     SPEC_END};
 
 static const struct arg_spec hardtanh_specs[] = {
-    PARAMETER("low", -1.0, "-1", "the least value"),
+    PARAMETER("low", -1.0, "-1", "the minimum"),
     ARG(REAL, POSITION, "high", activation, most, .initial_real = 1,
-        .fallback = "1", .doc = "the largest value"),
+        .fallback = "1", .doc = "the maximum"),
     SPEC_END};
 
 #define AXIS                                                      \
@@ -42,7 +42,7 @@ static const struct arg_spec logsoftmax_specs[] = {AXIS, SPEC_END};
 static const struct arg_spec softmax_specs[] = {
     AXIS,
     ARG(WORDS, WORD, "causal", activation, causal, .words = "causal",
-        .doc = "of scores, queries x keys: those of later positions are hidden "
+        .doc = "attention scores (queries x keys): later tokens are masked "
                "first"),
     SPEC_END};
 
@@ -260,14 +260,14 @@ static bool check_causal(const struct layer *layer) {
     return true;
   if (layer->in[0]->rank < 2) {
     d = layer_fail(layer, WRONG_RANK, "causal",
-                   "`causal` is for scores (queries x keys), not %s",
+                   "`causal` needs scores (queries x keys), not %s",
                    shape_text(layer->in[0]).text);
-    return diag_help(d, "a product of queries and keys gives them: `matmul`");
+    return diag_help(d, "`matmul` of queries and keys computes them");
   }
   if (softmax_axis(layer) == layer->in[0]->rank - 1)
     return true;
   return layer_refuse(layer, WRONG_AXIS, "axis",
-                      "`causal` is along the last axis, that of the keys");
+                      "`causal` needs the last axis, the axis of the keys");
 }
 
 static bool softmax_shape(struct layer *layer) {
@@ -329,9 +329,9 @@ static bool glu_shape(struct layer *layer) {
   if (channels % 2 != 0) {
     struct diagnostic *d =
         layer_fail(layer, GROUPS_DO_NOT_DIVIDE, NULL,
-                   "%" PRId64 " channels cannot be halved", channels);
+                   "glu halves the channels, but %" PRId64 " is odd", channels);
     return diag_help(
-        d, "the layer before it has twice the channels that glu gives");
+        d, "give the layer before it twice the channels that glu returns");
   }
   layer->out = shape_with_channels(layer->in[0], channels / 2);
   return true;
@@ -358,7 +358,7 @@ static bool hardtanh_shape(struct layer *layer) {
   const struct activation *activation = layer->args;
   if (!(activation->parameter < activation->most))
     return layer_refuse(layer, OUT_OF_RANGE, "high",
-                        "the largest value must be above the least one");
+                        "the maximum must be above the minimum");
   return layer_same_shape(layer);
 }
 

@@ -108,7 +108,7 @@ bool computed_check(const struct layer *layer, enum computed how,
   if (how == WEIGHTS_PLAIN || !adapted)
     return true;
   return layer_refuse(layer, DUPLICATE_ARGUMENT, "lora",
-                      "weights that are computed cannot be adapted, too");
+                      "LoRA cannot adapt computed weights");
 }
 
 static const char *const names[] = {

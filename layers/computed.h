@@ -4,17 +4,17 @@
 
 #include "layers/layer.h"
 
-#define COMPUTED(of)                                                           \
-  ARG(WORDS, WORD, "weights", of, computed, .words = "wnorm spectral ws",      \
-      .doc = "weights have their lengths apart, are divided by their largest " \
-             "singular value, or are standardised")
-#define COMPUTED_BUT_WS(of)                                                  \
-  ARG(WORDS, WORD, "weights", of, computed, .words = "wnorm spectral",       \
-      .doc = "weights have their lengths apart (of each input channel), or " \
-             "are divided by their largest singular value")
+#define COMPUTED(of)                                                         \
+  ARG(WORDS, WORD, "weights", of, computed, .words = "wnorm spectral ws",    \
+      .doc = "weight normalisation, spectral normalisation (divides by the " \
+             "largest singular value) or weight standardisation")
+#define COMPUTED_BUT_WS(of)                                            \
+  ARG(WORDS, WORD, "weights", of, computed, .words = "wnorm spectral", \
+      .doc = "weight normalisation (by input channel) or spectral "    \
+             "normalisation (divides by the largest singular value)")
 #define GAIN(of)                                      \
   ARG(WORDS, WORD, "gain", of, gain, .words = "gain", \
-      .doc = "with `ws`: a learned factor for each output channel")
+      .doc = "with `ws`: learned factor for each output channel")
 
 /* Reports an error and returns false if weights are both
  * computed and adapted. */

@@ -66,13 +66,12 @@ static bool check_gain(const struct layer *layer) {
   const struct conv *conv = layer->args;
   if (!conv->gain || conv->computed == WEIGHTS_WS)
     return true;
-  struct diagnostic *d =
-      layer_fail(layer, MISSING_ARGUMENT, "gain",
-                 "`gain` is a factor of standardised weights only");
+  struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "gain",
+                                    "`gain` needs standardised weights");
   diag_offer(d, (struct span){d->span.begin, d->span.begin}, slice_of("ws "),
              "write `ws` before it");
   return diag_help(d, "`ws gain` standardises them; `scale` after the layer "
-                      "is a factor of its outputs");
+                      "multiplies its outputs");
 }
 
 static bool conv_shape(struct layer *layer) {
@@ -92,7 +91,9 @@ static bool dwconv_shape(struct layer *layer) {
   if (!window_check(layer, &conv->window, windows) || !check_gain(layer))
     return false;
   if (!mul_i64(shape_channels(layer->in[0]), conv->multiplier, &channels))
-    return layer_refuse(layer, TOO_LARGE, "mult", "the channels pass 2^63 - 1");
+    return layer_refuse(layer, TOO_LARGE, "mult",
+                        "the number of channels "
+                        "passes 2^63 - 1");
   layer->out = window_shape(layer, windows, channels);
   return true;
 }

@@ -27,17 +27,19 @@ struct conv {
       .min = 1, .doc = "size of the window")
 #define CONV_STRIDE                                                            \
   ARG(SIZES, STRIDE, "stride", conv, window.stride, .min = 1, .fallback = "1", \
-      .doc = "step from window to window")
+      .doc = "stride: step from window to window")
 #define CONV_DILATE                                                           \
   ARG(SIZES, KEY, "dilate", conv, window.dilation, .min = 1, .fallback = "1", \
-      .doc = "step inside the window")
+      .doc = "dilation: step inside the window")
 #define CONV_GROUPS                                             \
   ARG(INT, KEY, "groups", conv, groups, .min = 1, .initial = 1, \
-      .fallback = "1", .doc = "parts that do not see each other")
+      .fallback = "1",                                          \
+      .doc = "groups of channels that are convolved "           \
+             "separately")
 #define CONV_BIAS                                             \
   ARG(BIAS, WORD, "bias", conv, bias, .words = "bias nobias", \
       .fallback = "bias, nobias before bn",                   \
-      .doc = "whether each channel has a bias")
+      .doc = "with or without a bias for each channel")
 #define CONV_PAD                                                      \
   ARG(PADDING, KEY, "pad", conv, window.pad, .fallback = "0",         \
       .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=1x2`, " \

@@ -10,10 +10,11 @@ static const struct arg_spec deconv_specs[] = {
     CONV_KERNEL,
     CONV_STRIDE,
     ARG(PADDING, KEY, "pad", conv, window.pad, .fallback = "0",
-        .doc = "takes away: `pad=1`, `pad=1x2`, `pad=0:1`"),
+        .doc = "rows and columns removed at the edges: `pad=1`, `pad=1x2`, "
+               "`pad=0:1`"),
     CONV_DILATE,
     ARG(SIZES, KEY, "outpad", conv, outpad, .fallback = "0",
-        .doc = "rows and columns added at the end"),
+        .doc = "output padding: rows and columns added at the end"),
     CONV_GROUPS,
     CONV_BIAS,
     COMPUTED_BUT_WS(conv),
@@ -57,8 +58,8 @@ static bool deconv_shape(struct layer *layer) {
   if (conv->window.pad.mode == PADDING_SAME ||
       conv->window.pad.mode == PADDING_TF) {
     struct diagnostic *d =
-        layer_fail(layer, WRONG_TYPE, "pad", "deconv needs a number here");
-    return diag_help(d, "`pad=1` takes away one row and column at each side");
+        layer_fail(layer, WRONG_TYPE, "pad", "`pad` of deconv needs a number");
+    return diag_help(d, "`pad=1` removes one row and one column at each side");
   }
   if (!window_check_args(layer, &conv->window) || !conv_check_groups(layer) ||
       !check_outpad(layer))
@@ -68,7 +69,7 @@ static bool deconv_shape(struct layer *layer) {
     if (deconv_size(layer, i, &out.dim[i]))
       continue;
     return layer_refuse(layer, KERNEL_TOO_LARGE, "pad",
-                        "nothing is left of the map of %s",
+                        "the padding removes the whole map of %s",
                         shape_text(layer->in[0]).text);
   }
   layer->out = shape_with_channels(&out, conv->channels);

@@ -10,10 +10,11 @@ static const struct arg_spec deformconv_specs[] = {
     CONV_CHANNELS,
     CONV_KERNEL,
     ARG(INPUT, KEY, "offsets", conv, offsets, .required = true,
-        .doc = "the label of how far each value of each window is moved: 2 "
-               "channels a value, of one or more groups of the input's"),
+        .doc = "label of the offsets: 2 channels for each value of a window, "
+               "times the groups of the input"),
     ARG(INPUT, KEY, "mask", conv, mask,
-        .doc = "the label of what each value counts: 1 channel (version 2)"),
+        .doc = "label of the weights of the values: 1 channel for each "
+               "(version 2)"),
     CONV_STRIDE,
     CONV_PAD,
     CONV_DILATE,
@@ -40,11 +41,16 @@ static bool check_beside(const struct layer *layer, int input, const char *arg,
       shape_with_channels(out, size_product(each, groups ? groups : 1));
   if (fits)
     return true;
-  struct diagnostic *d = layer_fail(
-      layer, SHAPE_MISMATCH, arg, "`%s=` takes %s here%s, not %s", arg,
-      shape_text(&wanted).text, groups ? "" : ", or several times the channels",
-      shape_text(in).text);
-  return diag_help(d, "a `conv %" PRId64 "` with the same window and stride",
+  struct diagnostic *d =
+      layer_fail(layer, SHAPE_MISMATCH, arg, "`%s=` takes %s here%s, not %s",
+                 arg, shape_text(&wanted).text,
+                 groups ? ""
+                        : ", or a multiple of its "
+                          "channels",
+                 shape_text(in).text);
+  return diag_help(d,
+                   "a `conv %" PRId64 "` with the same window and stride "
+                   "gives that shape",
                    shape_channels(&wanted));
 }
 
@@ -146,7 +152,7 @@ static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(deformconv, "Convolution",
-           "convolution whose windows read where the net says",
+           "convolution whose windows read at offsets that the net computes",
            LAYER_ARGS(conv, deformconv_specs), .shape = deformconv_shape,
            .params = conv_params, .macs = conv_macs, .trace = deformconv_trace,
            .windows = conv_windows, .opcode = DOES_DEFORMCONV);

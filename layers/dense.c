@@ -18,9 +18,10 @@ static const struct arg_spec dense_specs[] = {
         .grows = true, .doc = "features of the output"),
     ARG(BIAS, WORD, "bias", dense, bias, .words = "bias nobias",
         .fallback = "bias, nobias before bn",
-        .doc = "whether each feature has a bias"),
+        .doc = "with or without a bias for each feature"),
     ARG(LAYER, KEY, "tie", dense, tie,
-        .doc = "uses the weights of that layer (an embedding, say)"),
+        .doc = "label of the layer whose weights are used, such as an "
+               "embedding"),
     COMPUTED(dense),
     LORA_SPECS(dense, lora),
     SPEC_END};
@@ -48,7 +49,7 @@ static bool check_lora(const struct layer *layer) {
     return true;
   return layer_refuse_surplus(
       layer, TIE_MISMATCH, "lora",
-      "weights that are tied to `%.*s` cannot be adapted here",
+      "LoRA cannot adapt weights that are tied to `%.*s`",
       SLICE_ARG(dense->tie.name));
 }
 
@@ -60,7 +61,7 @@ static bool check_tie(const struct layer *layer) {
     return true;
   if (dense->computed)
     return layer_refuse_surplus(layer, TIE_MISMATCH, "tie",
-                                "weights that are computed cannot be tied");
+                                "computed weights cannot be tied");
   struct params params = {.arena = layer->site->diags->arena};
   if (other->kind->params)
     other->kind->params(other, &params);
@@ -226,7 +227,7 @@ LAYER_KIND(fc, "Dense", "fully connected: flattens its input to a vector first",
            .params = dense_params, .macs = dense_macs, .trace = fc_trace);
 
 LAYER_KIND(linear, "Dense",
-           "the same dense layer at every position: acts on the last axis",
+           "dense layer on the last axis, the same at every position",
            LAYER_ARGS(dense, dense_specs), .per_position = true,
            .shape = linear_shape, .params = dense_params, .macs = dense_macs,
            .trace = dense_trace);

@@ -9,7 +9,7 @@ struct drop {
   ARG(REAL, POSITION, "p", drop, probability, .low = 0, .high = 1, \
       .varies = true, /* deeper blocks have larger ones */         \
       .initial_real = value, .fallback = text,                     \
-      .doc = "share that is dropped, 0 <= p < 1")
+      .doc = "fraction that is dropped, 0 <= p < 1")
 
 static const struct arg_spec dropout_specs[] = {PROBABILITY(0.5, "0.5"),
                                                 SPEC_END};

@@ -12,14 +12,13 @@ struct topk {
 
 static const struct arg_spec topk_specs[] = {
     ARG(INT, POSITION, "count", topk, count, .required = true, .min = 1,
-        .doc = "how many"),
+        .doc = "number of values"),
     ARG(AXIS, WORD, "axis", topk, axis, .words = "c h w d l",
-        .fallback = "the last",
-        .doc = "the axis along which they are looked for; also `axis=0`"),
+        .fallback = "the last", .doc = "axis that is searched; also `axis=0`"),
     ARG(WORDS, WORD, "smallest", topk, smallest, .words = "smallest",
-        .doc = "the smallest instead"),
+        .doc = "the smallest values instead"),
     ARG(WORDS, WORD, "indices", topk, indices, .words = "indices",
-        .doc = "where they were instead, which `gather` reads"),
+        .doc = "indices of the values instead, for `gather`"),
     SPEC_END};
 
 static int topk_axis(const struct layer *layer) {
@@ -83,7 +82,7 @@ struct gather {
 
 static const struct arg_spec gather_specs[] = {
     ARG(INPUT, POSITION, "indices", gather, indices, .required = true,
-        .doc = "the label of N indices, as of `topk N indices`"),
+        .doc = "label of N indices, such as `topk N indices`"),
     SPEC_END};
 
 static bool gather_shape(struct layer *layer) {
@@ -97,8 +96,8 @@ static bool gather_shape(struct layer *layer) {
         layer_fail(layer, whole ? WRONG_RANK : WRONG_DTYPE, "indices",
                    "gather needs indices of one axis, not %s%s",
                    whole ? "" : "values of ", shape_text(indices).text);
-    return diag_help(d, "`best: topk 300 indices` of a score for each row, "
-                        "then `gather best`");
+    return diag_help(d, "write `best: topk 300 indices` on one score for "
+                        "each row, then `gather best`");
   }
   layer->out = *in;
   layer->out.dim[0] = indices->dim[0];
@@ -130,6 +129,6 @@ static size_t gather_trace(const struct layer *layer, struct tape *tape,
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1)});
 }
 
-LAYER_KIND(gather, "Shape", "rows of the first axis, by their indices",
+LAYER_KIND(gather, "Shape", "rows of the first axis, selected by index",
            LAYER_ARGS(gather, gather_specs), .input = INPUT_ANY, .led = 1,
            .shape = gather_shape, .trace = gather_trace);

@@ -14,16 +14,17 @@ struct gridsample {
 
 static const struct arg_spec gridsample_specs[] = {
     ARG(INPUT, POSITION, "grid", gridsample, grid, .required = true,
-        .doc = "the label of HxWx2 places, x and y from -1 to 1; GxHxWx2: of "
-               "each of G groups of channels"),
+        .doc = "label of HxWx2 points, x and y from -1 to 1; GxHxWx2: points "
+               "for each of G groups of channels"),
     ARG(WORDS, WORD, "mode", gridsample, mode,
         .words = "bilinear nearest bicubic", .fallback = "bilinear",
-        .doc = "how values between are made"),
+        .doc = "interpolation"),
     ARG(WORDS, WORD, "beyond", gridsample, beyond,
         .words = "zeros border reflection", .fallback = "zeros",
-        .doc = "what lies beyond the map"),
+        .doc = "values outside the map"),
     ARG(WORDS, WORD, "corners", gridsample, corners, .words = "corners",
-        .doc = "-1 and 1 are the middles of the outer values: align_corners"),
+        .doc = "-1 and 1 are the centres of the outer values, as "
+               "align_corners=True"),
     SPEC_END};
 
 /* Groups of channels with separate positions. */
@@ -39,11 +40,14 @@ static bool check_grid(const struct layer *layer) {
       shape_channels(grid) == axes)
     return true;
   struct diagnostic *d =
-      layer_fail(layer, SHAPE_MISMATCH, "grid", "places are %sHxWx%d, not %s",
+      layer_fail(layer, SHAPE_MISMATCH, "grid",
+                 "the points must be "
+                 "%sHxWx%d, not %s",
                  axes == 3 ? "Dx" : "", axes, shape_text(grid).text);
   return diag_help(d, axes == 3
-                          ? "`reshape 4x7x7x3`: x, y and z of 4x7x7 places"
-                          : "`reshape 7x7x2`: x and y of 7x7 places");
+                          ? "`reshape 4x7x7x3` gives x, y and z of 4x7x7 "
+                            "points"
+                          : "`reshape 7x7x2` gives x and y of 7x7 points");
 }
 
 static bool gridsample_shape(struct layer *layer) {
@@ -57,12 +61,12 @@ static bool gridsample_shape(struct layer *layer) {
     return false;
   if (sample->mode == 3 && map->rank == 4)
     return layer_refuse(layer, OUT_OF_RANGE, "mode",
-                        "bicubic is for maps of two axes (HxWxC), not %s",
+                        "bicubic needs a map of two axes (HxWxC), not %s",
                         shape_text(map).text);
   if (shape_channels(map) % groups_of(layer))
     return layer_refuse(layer, GROUPS_DO_NOT_DIVIDE, "grid",
-                        "places of %" PRId64 " groups, but %" PRId64
-                        " channels",
+                        "the points have %" PRId64 " groups, which do not "
+                        "divide %" PRId64 " channels",
                         groups_of(layer), shape_channels(map));
   layer->out = *map;
   for (int i = 0; i < shape_spatial(map); i++)
@@ -123,6 +127,6 @@ static size_t gridsample_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(gridsample, "Shape",
-           "values of a map at places that the net computes",
+           "values of a map at points that the net computes",
            LAYER_ARGS(gridsample, gridsample_specs), .shape = gridsample_shape,
            .trace = gridsample_trace);

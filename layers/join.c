@@ -15,7 +15,7 @@ struct join {
 
 #define NUMBER                                                     \
   ARG(REAL, POSITION, "number", join, number, .initial_real = NAN, \
-      .doc = "in place of operands: joins the current tensor and a number")
+      .doc = "instead of operands: a number to join with the current tensor")
 
 static const struct arg_spec number_specs[] = {NUMBER, SPEC_END};
 static const struct arg_spec largest_specs[] = {
@@ -66,13 +66,12 @@ static int64_t lost_rows(const struct shape *a, const struct shape *b) {
 
 static const char *elementwise_help(const struct layer *layer, int i) {
   if (lost_rows(layer->in[0], layer->in[i]))
-    return "a convolution without `pad` loses rows and columns: `pad` keeps "
-           "the size of the map";
+    return "a convolution without `pad` shrinks the map; `pad` keeps its size";
   return layer->in[0]->rank > 2
-             ? "sizes must be equal axis by axis, or 1; a `conv 1x1` changes "
-               "channels, a stride the map"
-             : "sizes must be equal axis by axis, or 1; `linear` changes the "
-               "features";
+             ? "each axis must have the same size, or 1; `conv 1x1` changes "
+               "the channels, and a stride changes the map"
+             : "each axis must have the same size, or 1; `linear` changes "
+               "the features";
 }
 
 /* The stride from a map to another one's size; 0: none leads there. */
@@ -131,7 +130,9 @@ static bool check_alone(struct layer *layer) {
                                                        : " or a number");
     diag_help(d, "write them as two layers, one after the other");
   } else if (number && layer->kind->opcode == DOES_DIV && join->number == 0) {
-    d = layer_fail(layer, OUT_OF_RANGE, arg, "a division by 0");
+    d = layer_fail(layer, OUT_OF_RANGE, arg,
+                   "the operand is 0, and nothing "
+                   "can be divided by 0");
   }
   return d == NULL;
 }
@@ -141,9 +142,11 @@ static bool elementwise_shape(struct layer *layer) {
   if (!check_alone(layer))
     return false;
   if (isnan(join->number) && (join->over.axes.count || join->over.keep))
-    return layer->in[0]->point
-               ? layer_refuse(layer, WRONG_AXIS, "axis", "it has no axis")
-               : over_shape(layer, &join->over);
+    return layer->in[0]->point ? layer_refuse(layer, WRONG_AXIS, "axis",
+                                              "a value without "
+                                              "axes has no axis "
+                                              "to reduce")
+                               : over_shape(layer, &join->over);
   layer->out = *layer->in[0];
   for (int i = 1; i < layer->input_count; i++)
     if (!broadcast(&layer->out, layer->in[i]))
@@ -153,10 +156,10 @@ static bool elementwise_shape(struct layer *layer) {
 
 static const struct arg_spec concat_specs[] = {
     ARG(AXIS, KEY, "axis", join, axis, .fallback = "c",
-        .doc = "the axis along which: c h w d l, or a number from 0"),
+        .doc = "axis: c h w d l, or a number from 0"),
     ARG(WORDS, WORD, "list", join, list, .words = "list",
-        .doc = "of another `list` in front, its parts: each is put together "
-               "of all of them"),
+        .doc = "label of a `list` in front; parts of both are joined one by "
+               "one"),
     SPEC_END};
 
 static int concat_axis(const struct layer *layer) {
@@ -192,7 +195,7 @@ static bool stack_shape(struct layer *layer) {
                         LIMIT_RANK);
   for (int i = 1; i < layer->input_count; i++)
     if (!shape_equal(in, layer->in[i]))
-      return mismatch(layer, i, "stacked tensors have the same sizes");
+      return mismatch(layer, i, "stacked tensors must have the same sizes");
   layer->out = (struct shape){.rank = in->rank + 1, .dtype = in->dtype};
   layer->out.dim[0] = layer->input_count;
   for (int i = 0; i < in->rank; i++)
@@ -202,7 +205,7 @@ static bool stack_shape(struct layer *layer) {
 
 static const struct arg_spec matmul_specs[] = {
     ARG(WORDS, WORD, "transpose", join, transpose, .words = "transpose",
-        .doc = "takes the second operand as ..xMxK"),
+        .doc = "second operand transposed, ..xMxK"),
     SPEC_END};
 
 /* Sizes of an n x k times k x m product; k2 is the second operand's k. */
@@ -226,7 +229,7 @@ static struct join_product product_of(const struct layer *layer) {
 static bool matmul_shape(struct layer *layer) {
   if (layer->input_count != 2)
     return layer_refuse(layer, WRONG_COUNT, NULL,
-                        "matmul takes two operands, not %d",
+                        "matmul needs two operands, not %d",
                         layer->input_count);
   const struct shape *a = layer->in[0], *b = layer->in[1];
   if (a->rank < 2 || b->rank < 2)
@@ -234,8 +237,8 @@ static bool matmul_shape(struct layer *layer) {
   struct join_product p = product_of(layer);
   if (p.k != p.k2)
     return mismatch(layer, 1,
-                    "the columns of the first must be as many as "
-                    "the rows of the second; see `transpose`");
+                    "the first needs as many columns as the second has rows; "
+                    "see `transpose`");
   struct shape out = *a, rest = *b;
   out.dim[out.rank - 2] = out.dim[out.rank - 1] = 1;
   rest.dim[rest.rank - 2] = rest.dim[rest.rank - 1] = 1;
@@ -527,11 +530,11 @@ static size_t matmul_trace(const struct layer *layer, struct tape *tape,
 
 EACH(add, ADD, "sum, value by value", number_specs, .sign = "+",
      .overwrites = true);
-EACH(sub, SUB, "the first minus the others", number_specs, );
+EACH(sub, SUB, "the first operand minus the others", number_specs, );
 EACH(mul, MUL, "product, value by value", number_specs, .sign = "\xC3\x97");
-EACH(div, DIV, "the first divided by the others", number_specs, );
-EACH(max, MAX, "the largest, value by value or over axes", largest_specs, );
-EACH(min, MIN, "the smallest, value by value or over axes", largest_specs, );
+EACH(div, DIV, "the first operand divided by the others", number_specs, );
+EACH(max, MAX, "maximum, value by value or over axes", largest_specs, );
+EACH(min, MIN, "minimum, value by value or over axes", largest_specs, );
 JOIN(concat, "joined along the channels", concat_specs, .shape = concat_shape);
 JOIN(stack, "along a new first axis", NULL, .shape = stack_shape);
 JOIN(matmul, "matrix product: NxK times KxM", matmul_specs,

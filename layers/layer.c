@@ -275,7 +275,7 @@ bool layer_check_map(const struct layer *layer) {
       layer, WRONG_RANK, NULL, "%s needs a map (LxC, HxWxC or DxHxWxC), not %s",
       layer->kind->name, shape_text(in).text);
   if (in->rank == 1)
-    diag_otherwise(d, "this is a vector: it has been flattened before, or "
+    diag_otherwise(d, "this is a vector: a layer above flattened it; "
                       "`reshape` makes a map of it");
   return false;
 }
@@ -290,9 +290,11 @@ bool layer_check_sequence(const struct layer *layer) {
   if (in->rank == 3 && shape_channels(in) == 1) { /* an image */
     layer_offer_before(d, "reshape %" PRId64 "x%" PRId64, in->dim[0],
                        in->dim[1]);
-    return diag_help(
-        d, "`reshape %" PRId64 "x%" PRId64 "` makes a position of each row",
-        in->dim[0], in->dim[1]);
+    return diag_help(d,
+                     "`reshape %" PRId64 "x%" PRId64
+                     "` makes each row a position of a "
+                     "sequence",
+                     in->dim[0], in->dim[1]);
   }
   layer_offer_before(d, "reshape %sx%" PRId64, in->rank == 1 ? "1" : "_",
                      shape_channels(in));

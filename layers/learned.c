@@ -9,7 +9,7 @@ struct scale {
 
 static const struct arg_spec scale_specs[] = {
     ARG(WORDS, WORD, "bias", scale, bias, .words = "bias",
-        .doc = "a learned term for each channel, too"),
+        .doc = "with a learned term for each channel"),
     SPEC_END};
 
 static void scale_params(const struct layer *layer, struct params *params) {
@@ -77,9 +77,9 @@ struct weight {
 
 static const struct arg_spec weight_specs[] = {
     ARG(SHAPE, POSITION, "shape", weight, shape,
-        .doc = "its sizes; without them one value, which widens no others"),
+        .doc = "sizes; without them one value, which does not promote types"),
     ARG(WORDS, WORD, "fixed", weight, fixed, .words = "fixed",
-        .doc = "a constant, which training leaves alone"),
+        .doc = "a constant, which is not trained"),
     SPEC_END};
 
 static bool weight_shape(struct layer *layer) {
@@ -93,7 +93,7 @@ static bool weight_shape(struct layer *layer) {
     if (layer->out.dim[i] != SIZE_ANY)
       continue;
     return layer_refuse(layer, WRONG_TYPE, "shape",
-                        "`_`: nothing tells this size");
+                        "`_` cannot be inferred here; write the size");
   }
   return true;
 }
@@ -132,7 +132,9 @@ static size_t weight_trace(const struct layer *layer, struct tape *tape,
   return value;
 }
 
-LAYER_KIND(weight, "Learned", "a learned tensor, which becomes the current one",
+LAYER_KIND(weight, "Learned",
+           "a learned tensor, which becomes the current "
+           "tensor",
            LAYER_ARGS(weight, weight_specs), .source = true,
            .shape = weight_shape, .params = weight_params,
            .trace = weight_trace);

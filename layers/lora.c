@@ -11,8 +11,8 @@ bool lora_check(const struct layer *layer, const struct lora *lora) {
                                           : NULL;
   if (lora->rank || !said)
     return true;
-  struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, said,
-                                    "`%s` without a rank says nothing", said);
+  struct diagnostic *d =
+      layer_fail(layer, MISSING_ARGUMENT, said, "`%s` needs a rank", said);
   layer_offer_omission(layer, d);
   return diag_help(d, "`lora=8` is a rank of 8");
 }

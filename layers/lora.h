@@ -21,17 +21,18 @@ struct lora {
 };
 
 /* Rows of arg_spec for `lora=8 lora_alpha=16 lora_dropout=0.1 dora`. */
-#define LORA_SPECS(owner, member)                                             \
-  ARG(INT, KEY, "lora", owner, member.rank, .min = 1, .fallback = "none",     \
-      .doc = "rank of two matrices that are trained instead of the weights"), \
-      ARG(REAL, KEY, "lora_alpha", owner, member.alpha, .low = 1e-6,          \
-          .high = 1e9, .fallback = "the rank",                                \
-          .doc = "their product counts alpha / rank times"),                  \
-      ARG(REAL, KEY, "lora_dropout", owner, member.dropout, .low = 0,         \
-          .high = 1, .fallback = "0",                                         \
-          .doc = "share of their input that is dropped"),                     \
-      ARG(WORDS, WORD, "dora", owner, member.dora, .words = "dora",           \
-          .doc = "the length of each output's weights is trained, too")
+#define LORA_SPECS(owner, member)                                         \
+  ARG(INT, KEY, "lora", owner, member.rank, .min = 1, .fallback = "none", \
+      .doc = "rank of the adapters, which are trained instead of the "    \
+             "weights"),                                                  \
+      ARG(REAL, KEY, "lora_alpha", owner, member.alpha, .low = 1e-6,      \
+          .high = 1e9, .fallback = "the rank",                            \
+          .doc = "factor of the adapters: alpha / rank"),                 \
+      ARG(REAL, KEY, "lora_dropout", owner, member.dropout, .low = 0,     \
+          .high = 1, .fallback = "0",                                     \
+          .doc = "fraction of the adapters' input that is dropped"),      \
+      ARG(WORDS, WORD, "dora", owner, member.dora, .words = "dora",       \
+          .doc = "DoRA: train the magnitude of each output's weights, too")
 
 /* Reports an error and returns false if an option is given without a rank. */
 bool lora_check(const struct layer *layer, const struct lora *lora);

@@ -24,16 +24,17 @@ bool over_shape(struct layer *layer, const struct over *over) {
   if (over->axes.count == 0) {
     d = layer_fail(layer, MISSING_ARGUMENT, NULL, "%s needs its axes",
                    layer->kind->name);
-    return diag_help(
-        d, "`%s h w` is over every position, `%s c` over the channels",
-        layer->kind->name, layer->kind->name);
+    return diag_help(d, "`%s h w` reduces all positions, `%s c` the channels",
+                     layer->kind->name, layer->kind->name);
   }
   if (!find_axes(layer, over, gone)) {
-    d = layer_fail(layer, WRONG_AXIS, "axis", "these are not axes of %s",
+    d = layer_fail(layer, WRONG_AXIS, "axis",
+                   "%s does not have all of these "
+                   "axes",
                    shape_text(in).text);
     return diag_help(d,
-                     "each one once: c, w, h, d, l for a sequence's length, or "
-                     "`axis=0` to `axis=%d`",
+                     "name each axis once: c, w, h, d, l for a sequence's "
+                     "length, or `axis=0` to `axis=%d`",
                      in->rank - 1);
   }
   layer->out = (struct shape){.dtype = in->dtype};
@@ -151,8 +152,8 @@ static size_t sum_trace(const struct layer *layer, struct tape *tape,
   LAYER_KIND(id, "Pooling", text, LAYER_ARGS(mean, mean_specs), \
              .shape = mean_shape, .trace = id##_trace)
 
-OVER(mean, "the mean over axes, which go");
-OVER(sum, "the sum over axes, which go");
+OVER(mean, "the mean over axes, which are removed");
+OVER(sum, "the sum over axes, which are removed");
 
 /* With a number */
 

@@ -12,10 +12,10 @@ struct over {
 
 #define OVER_AXES(of, field)                                    \
   ARG(AXES, WORD, "axis", of, field.axes, .words = "c h w d l", \
-      .doc = "axes that become one value; also `axis=0`, `axis=-1`")
+      .doc = "axes to reduce; also `axis=0`, `axis=-1`")
 #define OVER_KEEP(of, field)                                \
   ARG(WORDS, WORD, "keep", of, field.keep, .words = "keep", \
-      .doc = "the axes stay, with a size of 1")
+      .doc = "keep the axes, with a size of 1")
 
 /* Shape rule of a reduction. */
 bool over_shape(struct layer *layer, const struct over *over);

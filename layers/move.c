@@ -24,7 +24,7 @@ static const struct arg_spec pad_specs[] = {
                "before:after"),
     ARG(WORDS, WORD, "mode", pad, mode,
         .words = "zeros reflect replicate circular", .fallback = "zeros",
-        .doc = "what the new places hold"),
+        .doc = "values of the border"),
     ARG(PADDING, KEY, "c", pad, channels, .fallback = "0",
         .doc = "channels of zeros: `pad 0 c=16` on both sides, `c=0:16` after"),
     SPEC_END};
@@ -39,13 +39,12 @@ static bool check_channels(const struct layer *layer) {
       pad->channels.before.rank > 1) {
     d = layer_fail(layer, WRONG_TYPE,
                    pad->pad.mode == PADDING_GIVEN ? "c" : "pad",
-                   "a number is needed here, or a pair like 0:1");
+                   "pad needs a number, or a pair like 0:1");
     return diag_help(d, "`pad 0 c=0:16` adds 16 channels of zeros");
   }
   if (mode == PADDING_NONE || pad->mode <= 1)
     return true;
-  return layer_refuse(layer, WRONG_TYPE, "mode",
-                      "channels are padded with zeros only");
+  return layer_refuse(layer, WRONG_TYPE, "mode", "only zeros can pad channels");
 }
 
 static bool pad_shape(struct layer *layer) {
@@ -62,7 +61,7 @@ static bool pad_shape(struct layer *layer) {
         max_i64(size_at(&pad->pad.before, i, 0),
                 size_at(&pad->pad.after, i, 0)) > *size)
       return layer_refuse(layer, OUT_OF_RANGE, "pad",
-                          "a circular border goes around %s once at most",
+                          "a circular border can wrap around %s only once",
                           shape_text(layer->in[0]).text);
     if (!add_i64(*size, size_at(&pad->pad.before, i, 0), size) ||
         !add_i64(*size, size_at(&pad->pad.after, i, 0), size))
@@ -129,7 +128,7 @@ struct roll {
 static const struct arg_spec roll_specs[] = {
     ARG(SIZES, POSITION, "shift", roll, shift, .required = true,
         .min = INT64_MIN,
-        .doc = "places to move, for all axes or `3 x -3` by axis"),
+        .doc = "shift in positions, for all axes or `3 x -3` by axis"),
     SPEC_END};
 
 static bool roll_shape(struct layer *layer) {
@@ -163,9 +162,9 @@ struct factor {
   ARG(INT, POSITION, arg, factor, by, .required = true, .min = 1, .doc = text)
 
 static const struct arg_spec shuffle_specs[] = {
-    FACTOR("groups", "groups whose channels are interleaved"), SPEC_END};
+    FACTOR("groups", "number of groups"), SPEC_END};
 static const struct arg_spec factor_specs[] = {
-    FACTOR("factor", "for each spatial axis"), SPEC_END};
+    FACTOR("factor", "block size by axis"), SPEC_END};
 
 static bool shuffle_shape(struct layer *layer) {
   const struct factor *groups = layer->args;
@@ -295,10 +294,10 @@ static const struct arg_spec up_specs[] = {
     ARG(SCALE, POSITION, "scale", up, scale, .min = 1,
         .doc = "factor for all axes, or by axis; `1.5` for all of them"),
     ARG(SIZES, KEY, "size", up, size, .min = 1,
-        .doc = "in place of a factor: the map that comes out"),
+        .doc = "instead of a factor: size of the output map"),
     ARG(WORDS, WORD, "mode", up, mode, .words = "nearest bilinear bicubic",
         .fallback = "nearest",
-        .doc = "how values between are made (linear in every direction)"),
+        .doc = "interpolation; `bilinear` is linear along every axis"),
     SPEC_END};
 
 static bool up_is_clear(const struct layer *layer) {
@@ -311,9 +310,11 @@ static bool up_is_clear(const struct layer *layer) {
   struct diagnostic *d =
       factor ? layer_fail(layer, WRONG_COUNT, "size",
                           "up takes a factor or a size, not both")
-             : layer_fail(layer, MISSING_ARGUMENT, NULL, "up needs its scale");
+             : layer_fail(layer, MISSING_ARGUMENT, NULL,
+                          "up needs a factor "
+                          "or a size");
   return diag_help(d,
-                   "`up 2` doubles a map, `up size=14x14` gives one of 14x14");
+                   "`up 2` doubles a map, `up size=14x14` resizes it to 14x14");
 }
 
 /* PyTorch rounds down, in double precision: floor(size * factor). */
@@ -334,7 +335,7 @@ static bool up_shape(struct layer *layer) {
     return false;
   if (up->mode == UP_BICUBIC && shape_spatial(layer->in[0]) != 2)
     return layer_refuse(layer, WRONG_RANK, "mode",
-                        "`bicubic` is for maps of two axes, not %s",
+                        "`bicubic` needs a map of two axes, not %s",
                         shape_text(layer->in[0]).text);
   layer->out = *layer->in[0];
   for (int i = 0; i < shape_spatial(&layer->out); i++) {
@@ -346,7 +347,7 @@ static bool up_shape(struct layer *layer) {
     if (*size > 0)
       continue;
     return layer_refuse(layer, OUT_OF_RANGE, "scale",
-                        "nothing is left of the map of %s",
+                        "this removes the whole map of %s",
                         shape_text(layer->in[0]).text);
   }
   return true;
@@ -406,11 +407,12 @@ static int up_spreads(const struct layer *layer, struct window *windows) {
 
 MOVE(pad, "a border around the map", pad_specs, pad,
      .redundant = layer_moves_nothing);
-MOVE(roll, "moves the map in a circle", roll_specs, roll, );
-MOVE(shuffle, "interleaves the channels of groups", shuffle_specs, factor, );
+MOVE(roll, "a circular shift of the map", roll_specs, roll, );
+MOVE(shuffle, "interleaves the channels of the groups", shuffle_specs,
+     factor, );
 MOVE(pixelshuffle, "channels become blocks of positions", factor_specs,
      factor, );
 MOVE(space2depth, "blocks of positions become channels", factor_specs,
      factor, );
-MOVE(up, "a larger or smaller map", up_specs, up, .spreads = up_spreads,
+MOVE(up, "a map resized by interpolation", up_specs, up, .spreads = up_spreads,
      .redundant = layer_moves_nothing);

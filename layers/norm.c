@@ -20,7 +20,7 @@ enum without { WITHOUT_NOTHING, WITHOUT_BOTH, WITHOUT_SHIFT };
       .doc = "without scale and shift, or without the shift alone")
 #define SCALE                                                      \
   ARG(WORDS, WORD, "noaffine", norm, without, .words = "noaffine", \
-      .doc = "without a scale")
+      .doc = "without the scale")
 #define EPS                                                                  \
   ARG(REAL, KEY, "eps", norm, eps, .initial_real = 1e-5, .fallback = "1e-5", \
       .doc = "added to the variance")
@@ -37,14 +37,16 @@ static const struct arg_spec gn_specs[] = {
 static const struct arg_spec lrn_specs[] = {
     ARG(INT, POSITION, "size", norm, groups, .required = true, .min = 1,
         .max = 1 << 20,
-        .doc = "neighbouring channels that are summed; or rows and columns"),
+        .doc = "number of neighbouring channels that are summed; or rows and "
+               "columns"),
     ARG(WORDS, WORD, "within", norm, within, .words = "within",
-        .doc = "over a window of each channel's map (Caffe's WITHIN_CHANNEL)"),
+        .doc = "within a window of each channel's map (Caffe's "
+               "WITHIN_CHANNEL)"),
     SPEC_END};
 
 static const struct arg_spec l2norm_specs[] = {
     ARG(REAL, KEY, "eps", norm, eps, .initial_real = 1e-12, .fallback = "1e-12",
-        .doc = "the least that is divided by"),
+        .doc = "minimum of the divisor"),
     SPEC_END};
 
 static void add_vector(const struct layer *layer, struct params *params,
@@ -347,6 +349,8 @@ LAYER_KIND(lrn, "Normalisation", "local response normalisation across channels",
            LAYER_ARGS(norm, lrn_specs), .shape = map_shape, .trace = lrn_trace,
            .opcode = DOES_LRN);
 
-LAYER_KIND(l2norm, "Normalisation", "each vector of the last axis at length 1",
+LAYER_KIND(l2norm, "Normalisation",
+           "scales each vector of the last axis to "
+           "length 1",
            LAYER_ARGS(norm, l2norm_specs), .shape = layer_same_shape,
            .trace = l2norm_trace, .opcode = DOES_L2NORM);

@@ -14,11 +14,11 @@ struct patch {
   ARG(SIZES, POSITION, "kernel", patch, window.kernel, .required = true,  \
       .min = 1, .doc = "size of the window"),                             \
       ARG(SIZES, STRIDE, "stride", patch, window.stride, .min = 1,        \
-          .fallback = "1", .doc = "step from window to window"),          \
+          .fallback = "1", .doc = "stride: step from window to window"),  \
       ARG(PADDING, KEY, "pad", patch, window.pad, .fallback = "0",        \
           .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"), \
       ARG(SIZES, KEY, "dilate", patch, window.dilation, .min = 1,         \
-          .fallback = "1", .doc = "step inside the window")
+          .fallback = "1", .doc = "dilation: step inside the window")
 
 static const struct arg_spec unfold_specs[] = {PATCH_ROWS, SPEC_END};
 static const struct arg_spec local_specs[] = {
@@ -27,7 +27,7 @@ static const struct arg_spec local_specs[] = {
     PATCH_ROWS,
     ARG(BIAS, WORD, "bias", patch, bias, .words = "bias nobias",
         .fallback = "bias, nobias before bn",
-        .doc = "whether each value of the output has a bias"),
+        .doc = "with or without a bias for each value of the output"),
     SPEC_END};
 
 static int patch_windows(const struct layer *layer, struct window *windows) {
@@ -212,7 +212,7 @@ static size_t local_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(local, "Convolution",
-           "a convolution with weights of its own at every position",
+           "convolution with different weights at every position",
            LAYER_ARGS(patch, local_specs), .shape = local_shape,
            .params = local_params, .macs = local_macs, .windows = patch_windows,
            .trace = local_trace);

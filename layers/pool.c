@@ -5,22 +5,25 @@
 #include "layers/tape/lowering.h"
 #include "layers/window.h"
 
-#define POOL_ROWS                                                         \
-  ARG(SIZES, POSITION, "kernel", window_args, kernel, .required = true,   \
-      .min = 1, .doc = "size of the window"),                             \
-      ARG(SIZES, STRIDE, "stride", window_args, stride, .min = 1,         \
-          .fallback = "the window", .doc = "step from window to window"), \
-      ARG(PADDING, KEY, "pad", window_args, pad, .fallback = "0",         \
-          .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"), \
-      ARG(WORDS, WORD, "ceil", window_args, ceil, .words = "ceil",        \
-          .doc = "a last window may pass the end"),                       \
-      ARG(SIZES, KEY, "dilate", window_args, dilation, .min = 1,          \
-          .fallback = "1", .doc = "step inside the window")
+#define POOL_ROWS                                                          \
+  ARG(SIZES, POSITION, "kernel", window_args, kernel, .required = true,    \
+      .min = 1, .doc = "size of the window"),                              \
+      ARG(SIZES, STRIDE, "stride", window_args, stride, .min = 1,          \
+          .fallback = "the window",                                        \
+          .doc = "stride: step from window to "                            \
+                 "window"),                                                \
+      ARG(PADDING, KEY, "pad", window_args, pad, .fallback = "0",          \
+          .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"),  \
+      ARG(WORDS, WORD, "ceil", window_args, ceil, .words = "ceil",         \
+          .doc = "round the output size up: the last window may pass the " \
+                 "end"),                                                   \
+      ARG(SIZES, KEY, "dilate", window_args, dilation, .min = 1,           \
+          .fallback = "1", .doc = "dilation: step inside the window")
 
 static const struct arg_spec pool_specs[] = {
     POOL_ROWS,
     ARG(WORDS, WORD, "indices", window_args, indices, .words = "indices",
-        .doc = "for `unpool LABEL`: keeps where the largest values were"),
+        .doc = "keep the indices of the largest values, for `unpool LABEL`"),
     SPEC_END};
 static const struct arg_spec avgpool_specs[] = {POOL_ROWS, SPEC_END};
 
@@ -38,12 +41,12 @@ static bool padding_is_covered(const struct layer *layer,
     int64_t most = max_i64(w->before, w->after);
     if (most < window_extent(w))
       continue;
-    struct diagnostic *d =
-        layer_fail(layer, OUT_OF_RANGE, "pad",
-                   "padding of %" PRId64 " holds whole windows of %" PRId64,
-                   most, window_extent(w));
+    struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "pad",
+                                      "a padding of %" PRId64
+                                      " contains whole windows of %" PRId64,
+                                      most, window_extent(w));
     layer_offer_value(d, "pad", window_extent(w) / 2);
-    return diag_help(d, "at most half of the window: `pad=%" PRId64 "`",
+    return diag_help(d, "use at most half of the window: `pad=%" PRId64 "`",
                      window_extent(w) / 2);
   }
   return true;
@@ -218,7 +221,7 @@ struct unpool {
 
 static const struct arg_spec unpool_specs[] = {
     ARG(INPUT, POSITION, "pool", unpool, pool, .required = true,
-        .doc = "the label of a `pool` with `indices`"),
+        .doc = "label of a `pool` with `indices`"),
     SPEC_END};
 
 static bool unpool_shape(struct layer *layer) {
@@ -230,12 +233,14 @@ static bool unpool_shape(struct layer *layer) {
     d = layer_fail(layer, WRONG_TYPE, "pool",
                    "`%.*s` is not a pool that keeps its indices",
                    SLICE_ARG(unpool->pool.name));
-    return diag_help(d, "`p: pool 2x2 indices`, and then `unpool p`");
+    return diag_help(d, "write `p: pool 2x2 indices`, and then `unpool p`");
   }
   if (!shape_equal(layer->in[0], layer->in[1]))
-    return layer_refuse(
-        layer, SHAPE_MISMATCH, NULL, "unpool puts %s where a pool gave %s",
-        shape_text(layer->in[0]).text, shape_text(layer->in[1]).text);
+    return layer_refuse(layer, SHAPE_MISMATCH, NULL,
+                        "the input is %s, but the pool's output "
+                        "is %s; unpool needs the same shape",
+                        shape_text(layer->in[0]).text,
+                        shape_text(layer->in[1]).text);
   layer->out = *pool->in[0];
   return true;
 }
@@ -272,6 +277,6 @@ static size_t unpool_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(unpool, "Pooling",
-           "the values of a pool where they were, zeros elsewhere",
+           "values at the indices that a pool kept, zeros elsewhere",
            LAYER_ARGS(unpool, unpool_specs), .led = 1, .shape = unpool_shape,
            .trace = unpool_trace);

@@ -11,25 +11,25 @@ struct roi {
   int aligned;     /* roialign */
 };
 
-#define ROI_ROWS                                                               \
-  ARG(SIZES, POSITION, "size", roi, size, .required = true, .min = 1,          \
-      .max = 1 << 20, .doc = "size of the map that each box becomes"),         \
-      ARG(INPUT, KEY, "boxes", roi, boxes, .required = true,                   \
-          .doc =                                                               \
-              "the label of Nx4 values, left, top, right, bottom of N boxes"), \
-      ARG(REAL, KEY, "scale", roi, scale, .low = 1e-9, .high = 1e9,            \
-          .initial_real = 1, .fallback = "1",                                  \
-          .doc = "from the units of the boxes to those of the map: `1/16`")
+#define ROI_ROWS                                                        \
+  ARG(SIZES, POSITION, "size", roi, size, .required = true, .min = 1,   \
+      .max = 1 << 20, .doc = "size of the output map of each box"),     \
+      ARG(INPUT, KEY, "boxes", roi, boxes, .required = true,            \
+          .doc = "label of N boxes, Nx4: left, top, right, bottom"),    \
+      ARG(REAL, KEY, "scale", roi, scale, .low = 1e-9, .high = 1e9,     \
+          .initial_real = 1, .fallback = "1",                           \
+          .doc = "size of the map relative to the boxes' coordinates: " \
+                 "`1/16`")
 
 static const struct arg_spec roipool_specs[] = {ROI_ROWS, SPEC_END};
 static const struct arg_spec roialign_specs[] = {
     ROI_ROWS,
     ARG(INT, KEY, "samples", roi, samples, .min = 0, .max = 1 << 10,
         .fallback = "0",
-        .doc =
-            "points of a cell by axis; 0: one for each value that it covers"),
+        .doc = "sampling points of a cell by axis; 0: one for each value that "
+               "it covers"),
     ARG(WORDS, WORD, "aligned", roi, aligned, .words = "aligned",
-        .doc = "moves boxes by half a value, as Detectron 2 does"),
+        .doc = "shift boxes by half a value, as Detectron 2 does"),
     SPEC_END};
 
 static bool roi_shape(struct layer *layer) {
@@ -41,9 +41,9 @@ static bool roi_shape(struct layer *layer) {
                         "%s needs a map of HxWxC, not %s", layer->kind->name,
                         shape_text(map).text);
   if (boxes->rank != 2 || boxes->dim[1] != 4 || boxes->dtype != DTYPE_FLOAT) {
-    d = layer_fail(layer, SHAPE_MISMATCH, "boxes", "boxes are Nx4, not %s",
+    d = layer_fail(layer, SHAPE_MISMATCH, "boxes", "boxes must be Nx4, not %s",
                    shape_text(boxes).text);
-    return diag_help(d, "`input boxes 100x4` has 100 for each sample");
+    return diag_help(d, "`input boxes 100x4` gives 100 boxes for each sample");
   }
   if (!layer_check_sizes(layer, "size", &roi->size))
     return false;
@@ -124,5 +124,7 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
   LAYER_KIND(id, "Pooling", text, LAYER_ARGS(roi, id##_specs), .led = 1, \
              .shape = roi_shape, .trace = roi_trace, .opcode = DOES_##code)
 
-ROI(roialign, ROIALIGN, "N boxes of a map, interpolated: NxHxWxC");
-ROI(roipool, ROIPOOL, "N boxes of a map, the largest of each cell: NxHxWxC");
+ROI(roialign, ROIALIGN, "N boxes cut out of a map by interpolation: NxHxWxC");
+ROI(roipool, ROIPOOL,
+    "N boxes cut out of a map, the maximum of each cell: "
+    "NxHxWxC");

@@ -16,12 +16,14 @@ static const struct arg_spec split_specs[] = {
      .offset = offsetof(struct split, parts),
      .min = 1,
      .doc =
-         "how many equal parts, `split c 2`; or their sizes: `split c 64 32`"},
+         "number of equal parts, `split c 2`; or their sizes: `split c 64 32`"},
     SPEC_END};
 
-static const struct arg_spec part_specs[] = {
-    ARG(INT, POSITION, "part", part, index, .min = 1, .doc = "which one"),
-    SPEC_END};
+static const struct arg_spec part_specs[] = {ARG(INT, POSITION, "part", part,
+                                                 index, .min = 1,
+                                                 .doc = "index of the "
+                                                        "part"),
+                                             SPEC_END};
 
 int64_t split_count(const struct split *split) {
   return split->parts.count > 1 ? split->parts.count : split->parts.at[0];
@@ -56,7 +58,9 @@ static bool sizes_fit(struct layer *layer, int64_t size) {
     if (fits && sum == size)
       return true;
     return layer_refuse(layer, SHAPE_MISMATCH, "parts",
-                        "the parts are not all of an axis of %" PRId64, size);
+                        "the sizes of the parts do not add up to the axis of "
+                        "%" PRId64,
+                        size);
   }
   if (parts > MOST_PARTS)
     return layer_refuse(layer, OUT_OF_RANGE, "parts", "at most %d parts",
@@ -66,8 +70,8 @@ static bool sizes_fit(struct layer *layer, int64_t size) {
   d = layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "parts",
                  "%" PRId64 " equal parts do not make an axis of %" PRId64,
                  parts, size);
-  return diag_help(d,
-                   "parts of other sizes are named each: `split c 64 32 32`");
+  return diag_help(d, "for parts of different sizes write each size: `split c "
+                      "64 32 32`");
 }
 
 /* The node of the split is the tensor itself; others read its parts. */

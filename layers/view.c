@@ -35,7 +35,7 @@ static bool reshape_fail(struct layer *layer, int64_t known) {
     unknown += reshape->shape.dim[i] == SIZE_ANY;
   if (unknown > 1) {
     layer_fail(layer, RESHAPE_COUNT, "shape",
-               "only one size can be inferred, %d are `_`", unknown);
+               "only one size can be inferred, but %d are `_`", unknown);
   } else if (unknown == 1) {
     layer_fail(layer, RESHAPE_COUNT, "shape",
                "%" PRId64 " values do not divide into parts of %" PRId64,
@@ -62,7 +62,9 @@ static bool reshape_shape(struct layer *layer) {
       unknown = i;
       unknowns++;
     } else if (!mul_i64(known, dim, &known)) {
-      return layer_refuse(layer, TOO_LARGE, "shape", "the sizes pass 2^63 - 1");
+      return layer_refuse(layer, TOO_LARGE, "shape",
+                          "the product of the "
+                          "sizes passes 2^63 - 1");
     }
   }
   if (unknowns > 1 || (unknowns == 1 ? count % known != 0 : count != known))
@@ -153,7 +155,7 @@ struct crop {
 
 static const struct arg_spec crop_specs[] = {
     ARG(SIZES, POSITION, "size", crop, size, .required = true, .min = 1,
-        .doc = "size of the part that is kept, from the middle"),
+        .doc = "size of the middle part that is kept"),
     SPEC_END};
 
 static bool crop_shape(struct layer *layer) {
@@ -268,7 +270,7 @@ VIEW(permute, "the axes in another order", permute,
 VIEW(slice, "a part of one axis", slice, LAYER_ARGS(slice_args, slice_specs));
 VIEW(crop, "the middle of a map", crop, LAYER_ARGS(crop, crop_specs),
      .redundant = layer_moves_nothing);
-LAYER_KIND(detach, "Shape", "its input, through which no gradient flows back",
+LAYER_KIND(detach, "Shape", "its input, with no gradient flowing back",
            .input = INPUT_ANY, .memory = OUTPUT_VIEW, .shape = layer_same_shape,
            .trace = detach_trace, .stops = detach_stops,
            .redundant = detach_redundant);

@@ -73,7 +73,7 @@ static bool small_enough(const struct layer *layer, const char *arg,
     if (sizes->at[i] <= LARGEST_SIZE)
       continue;
     return layer_refuse(layer, OUT_OF_RANGE, arg,
-                        "%" PRId64 " is beyond the largest size, 2^40",
+                        "%" PRId64 " is above the maximum size, 2^40",
                         sizes->at[i]);
   }
   return true;
@@ -103,7 +103,7 @@ bool window_check_args(const struct layer *layer,
         extent <= LARGEST_SIZE && map.dim[i] <= LARGEST_SIZE)
       continue;
     return layer_refuse(layer, OUT_OF_RANGE, "kernel",
-                        "the window or the map passes 2^40 in one direction");
+                        "the window or the map passes 2^40 along one axis");
   }
   return true;
 }

@@ -57,29 +57,31 @@ static const struct {
     {"in_channels in_features num_features normalized_shape input_shape "
      "input_dim in_dim input_size embed_dim num_channels n_channels "
      "data_format batch_first in_planes",
-     "-", "what comes in is inferred"},
+     "-", "input channels are inferred"},
     {"activation act nonlinearity activation_fn non_linearity", "tail",
      "an activation follows the layer: `conv 64 3x3 relu`"},
     {"norm normalization normalizer normalizer_fn", "norm",
      "a norm follows the layer: `conv 64 3x3 bn`"},
     {"bias use_bias bias_term", "bias",
      "`nobias` leaves the bias out; `true` and `false` are in small letters"},
-    {"name label", "label", "a name is a label: `conv1: conv 64 3x3`"},
+    {"name label", "label",
+     "a name is written as a label: `conv1: conv 64 "
+     "3x3`"},
     {"rate prob p drop_rate", "share", "the share is a value: `dropout 0.5`"},
-    {"inplace in_place", "inplace", "it is `inplace=on` or `inplace=off`"},
+    {"inplace in_place", "inplace", "write `inplace=on` or `inplace=off`"},
     {"batch_normalize bn batch_norm use_bn", "bn",
      "a norm follows the layer: `conv 64 3x3 bn`"},
     {"heads num_heads n_heads nhead h", "heads",
      "heads are the first value: `attention 8`"},
-    {"bidirectional", "bidir", "both directions are `bidir`"},
-    {"ceil_mode", "ceil", "rounding up is `ceil`"},
+    {"bidirectional", "bidir", "`bidir` runs in both directions"},
+    {"ceil_mode", "ceil", "`ceil` rounds up"},
     {"scale_factor factor scale", "factor", "the factor is a value: `up 2`"},
     {"trainable requires_grad", "frozen",
-     "what is not trained is `frozen`: `conv 64 3x3 frozen`"},
-    {"eps epsilon", "eps", "it is `eps=`, where a norm has one"},
-    {"num_layers n_layers", "layers", "layers above each other are `layers=2`"},
+     "`frozen` excludes a layer from training: `conv 64 3x3 frozen`"},
+    {"eps epsilon", "eps", "a norm that has an epsilon takes `eps=`"},
+    {"num_layers n_layers", "layers", "stacked layers are written `layers=2`"},
     {"return_sequences", "states",
-     "a recurrent layer gives all states, with `last` the last"},
+     "a recurrent layer returns all states; `last` returns the last one"},
     {"lr momentum kernel_initializer align_corners count_include_pad seed "
      "training stateful unroll recurrent_activation recurrent_initializer "
      "bias_initializer kernel_regularizer",
@@ -182,10 +184,10 @@ static void skip_sign(struct items *items, struct slice s) {
                   (s.at[0] == '.' && s.length > 1 && is_digit(s.at[1]));
   if (s.at[0] == ',')
     items_say_why(&items->why,
-                  "arguments are separated by blanks, statements by `;`");
+                  "separate arguments with blanks, and statements with `;`");
   else if (!strchr(" \t\n", s.at[0]))
     items_say_why(&items->why,
-                  "what follows a layer stands after it, separated by "
+                  "layers that follow are written after it, separated by "
                   "blanks: `conv 64 3x3 pad bn relu`");
 }
 

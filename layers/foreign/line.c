@@ -149,13 +149,14 @@ static bool put_own_word(struct layer_writing *w, struct slice word) {
                                                 : "pool";
     w->kind = layer_kind_find(slice_of(kind));
     items_say_why(&w->why,
-                  "`pool` takes the maximum, `avgpool` the mean, `gap` and "
-                  "`gmp` those of the whole map");
+                  "`pool` takes the maximum and `avgpool` the mean of a "
+                  "window; `gap` is the mean and `gmp` the maximum of the "
+                  "whole map");
     return true;
   }
   if (slice_is(word, "inplace")) {
     text_put(&w->options, " inplace=on");
-    items_say_why(&w->why, "it is `inplace=on` or `inplace=off`");
+    items_say_why(&w->why, "write `inplace=on` or `inplace=off`");
     return true;
   }
   for (const struct arg_spec *spec = w->kind->specs; spec && spec->name;
@@ -200,7 +201,7 @@ static int put_tail(struct layer_writing *w, const struct items *items,
     if (key && (strcmp(key, "-") == 0 || strcmp(key, "inplace") == 0))
       continue;
     items_say_why(&w->why,
-                  "arguments of a layer that follows stand in parentheses: "
+                  "arguments of a layer that follows need parentheses: "
                   "`dropout(0.2)`");
     text_put(&w->tail, shown++ ? ", " : "(");
     if (inner.at[i].kind == ITEM_KEYED && !(key && strcmp(key, "share") == 0))
@@ -257,7 +258,7 @@ static void place_conv(struct layer_writing *w) {
                           int_of(n[1]) > int_of(n[2]);
   if (inputs) {
     at++;
-    items_say_why(&w->why, "the channels that come in are inferred");
+    items_say_why(&w->why, "input channels are inferred");
   }
   if (!w->units.at && at < count)
     w->units = n[at++];
@@ -311,7 +312,7 @@ static bool put_function(struct layer_writing *w, struct text *out) {
   if (strcmp(w->kind->name, "softmax") == 0) {
     text_printf(out, "fc %.*s softmax", SLICE_ARG(number));
     items_say_why(&w->why,
-                  "softmax has no size; the dense layer before it has");
+                  "softmax has no size; give it to the dense layer before it");
     return true;
   }
   bool six = slice_is(number, "6");
@@ -320,8 +321,8 @@ static bool put_function(struct layer_writing *w, struct text *out) {
     return false;
   text_put(out, six ? "relu6" : "leaky ");
   text_puts(out, six ? slice_of("") : number);
-  items_say_why(&w->why, "with a slope below zero it is `leaky`, with a bound "
-                         "of 6 `relu6`");
+  items_say_why(&w->why, "`leaky` has a slope below zero, and `relu6` a "
+                         "bound of 6");
   return true;
 }
 
@@ -337,7 +338,7 @@ static void place_layers(struct layer_writing *w) {
       int_of(last) >= int_of(width))
     return;
   put_option(w, "layers", last);
-  items_say_why(&w->why, "layers above each other are `layers=2`");
+  items_say_why(&w->why, "stacked layers are written `layers=2`");
   w->numbers[0] = width;
   w->number_count = 1;
 }
@@ -357,7 +358,7 @@ static void put_numbers(struct layer_writing *w, struct text *out) {
               w->number_count == 2 && !w->units.at &&
               (!first[1].name || first[1].place != PLACE_POSITION);
   if (pair || (norm && w->number_count))
-    items_say_why(&w->why, "what comes in is inferred");
+    items_say_why(&w->why, "input channels are inferred");
   w->failed = w->failed ||
               (!takes && w->number_count && !(norm && w->number_count == 1)) ||
               (!takes && w->size_count);

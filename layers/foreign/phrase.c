@@ -108,7 +108,7 @@ static bool join(struct phrase *p) {
   size_t assigned = slice_find(line, "=");
   if (slice_begins(line, "+") && phrase_is_name(added)) {
     text_printf(p->out, "add %.*s", SLICE_ARG(added));
-    return phrase_said(p, "tensors are added by a layer: `add LABEL`");
+    return phrase_said(p, "a layer adds tensors: `add LABEL`");
   }
   bool to_word = slice_trim(slice_to(line, assigned), " \t").length ==
                  word.length; /* not `train batch=x` */
@@ -117,8 +117,8 @@ static bool join(struct phrase *p) {
     phrase_put_name(p->out, word);
     text_put(p->out, ": identity");
     return phrase_said(
-        p, "a tensor has the label of the layer that makes it, or of "
-           "`identity`");
+        p, "a tensor has the label of the layer that produces it; `identity` "
+           "can carry a label, too");
   }
   if (is_current(word) && assigned < line.length) { /* x = x + skip, x += y */
     bool plus = assigned && line.at[assigned - 1] == '+';
@@ -128,7 +128,7 @@ static bool join(struct phrase *p) {
       if (slice_find(rest, "(") < rest.length)
         return false;
       text_put(p->out, "add");
-      p->why = "tensors are added by a layer: `add LABEL`";
+      p->why = "a layer adds tensors: `add LABEL`";
       return put_operands(p->out, rest) > 0;
     }
     while (slice_find(rest, ".") < slice_find(rest, "("))
@@ -139,8 +139,8 @@ static bool join(struct phrase *p) {
   const struct layer_kind *kind = line_layer(word);
   bool branch = phrase_is_one_of(word, "branch residual skip shortcut parallel "
                                        "branches inception");
-  p->why = "what is joined are labels and blocks, separated by blanks: `add "
-           "skip`, `concat { ... } { ... }`";
+  p->why = "operands are labels and blocks, separated by blanks: `add skip`, "
+           "`concat { ... } { ... }`";
   if (branch) {
     bool sum = phrase_is_one_of(word, "residual skip shortcut");
     text_put(p->out, sum ? "add" : "concat");
@@ -375,8 +375,8 @@ static bool separable(struct phrase *p, struct slice line, struct slice label) {
   if (label.length)
     text_printf(p->out, "%.*s: ", SLICE_ARG(label));
   text_puts(p->out, text_slice(&across));
-  return kernel.length && phrase_said(p, "a separable convolution is one for "
-                                         "each channel and one of 1x1");
+  return kernel.length && phrase_said(p, "a separable convolution is "
+                                         "`dwconv`, then `conv 1x1`");
 }
 
 static bool put_statement(struct phrase *p, struct slice line);
@@ -401,7 +401,7 @@ static bool put_each(struct phrase *p, struct slice call) {
     p->out->length = before;
     text_puts(p->out, text_slice(&each));
   }
-  return phrase_said(p, "`linear` acts on every position by itself");
+  return phrase_said(p, "`linear` acts on each position separately");
 }
 
 /*
@@ -419,18 +419,18 @@ static bool renamed(struct phrase *p, struct slice line, struct slice method,
       after.length && is_word_byte(after.at[0])) {
     struct text turned = text_new(p->arena);
     text_printf(&turned, "%.*s bidir", SLICE_ARG(after));
-    p->why = "both directions are `bidir`";
+    p->why = "`bidir` runs in both directions";
     *put = phrase_put_line(p, text_slice(&turned));
   } else if ((phrase_is_one_of(method, "flatten Flatten") &&
               open + 2 < line.length) ||
              (phrase_is_one_of(method, "view reshape") &&
               slice_find(line, "-1") < line.length)) {
     text_put(p->out, "flatten");
-    p->why = "all sizes but the batch become one by `flatten`";
+    p->why = "`flatten` merges all sizes but the batch";
   } else if (phrase_is_one_of(method, "Activation activation") &&
              line_layer(inside)) { /* Activation('relu') */
     text_put(p->out, line_layer(inside)->name);
-    p->why = "an activation is a layer by itself: `relu`";
+    p->why = "an activation is a layer: `relu`";
   } else if (phrase_is_one_of(method, "TimeDistributed") &&
              open < line.length) {
     *put = put_each(p, slice_from(line, open));
@@ -458,7 +458,7 @@ static bool put_statement(struct phrase *p, struct slice line) {
   if (!label.at && colon < line.length && phrase_is_name(named) &&
       colon + 1 < line.length) { /* conv1: .. and (conv1): .. */
     if (named.at != line.at)
-      why = "a label stands alone: `conv1: conv 64 3x3`";
+      why = "write only the label: `conv1: conv 64 3x3`";
     label = named;
     line = slice_plain(slice_from(line, colon + 1));
   }
@@ -475,7 +475,7 @@ static bool put_statement(struct phrase *p, struct slice line) {
                                 slice_close(slice_from(line, open)) - 1));
   if (line.length > 1 && (line.at[0] == '(' || line.at[0] == '[') &&
       slice_close(line) + 1 == line.length) {
-    why = "a layer stands without brackets";
+    why = "a layer is written without brackets";
     line = slice_plain(slice_less(slice_from(line, 1), 1));
   }
   line = matlab(p, line);
@@ -507,7 +507,7 @@ static bool call(struct phrase *p) {
   if (!phrase_is_name(word) || !rest.length)
     return false;
   if (sum && phrase_is_name(other)) {
-    p->why = "tensors are joined by a layer: `add a b`";
+    p->why = "a layer joins tensors: `add a b`";
     text_printf(p->out, "%s %.*s %.*s",
                 rest.at[0] == '+'   ? "add"
                 : rest.at[0] == '-' ? "sub"
@@ -516,7 +516,7 @@ static bool call(struct phrase *p) {
     return true;
   }
   if (slice_begins(rest, "=") && line_layer(word)) {
-    p->why = "the value of a layer follows without `=`";
+    p->why = "the value of a layer is written without `=`";
     text_printf(p->out, "%.*s ", SLICE_ARG(word));
     text_puts(p->out, slice_trim(rest, "= "));
     return true;
@@ -554,7 +554,7 @@ static bool applied(struct phrase *p) {
   text_printf(&rest, "(%.*s", SLICE_ARG(inside));
   text_put(&rest, inside.length ? "" : ")");
   text_printf(p->out, "from %.*s; ", SLICE_ARG(tensor));
-  p->why = "a layer takes the current tensor, which `from LABEL` chooses";
+  p->why = "a layer takes the current tensor; `from LABEL` changes it";
   return phrase_put_line(p, text_slice(&rest));
 }
 
@@ -566,7 +566,8 @@ static bool declared(struct phrase *p) {
     line = phrase_after_word(line);
   if (!slice_begins(line, "self.") || slice_find(line, "(") == line.length)
     return false;
-  return phrase_said(p, "a layer is applied where it stands: write it here");
+  return phrase_said(p, "a layer is applied where it is written: write it "
+                        "here");
 }
 
 /* Net( ... ) and layers = [ ... ] over several lines */
@@ -600,7 +601,7 @@ static bool several(struct phrase *p) {
     if (!input(&one) && !phrase_put_line(p, item))
       return false;
   }
-  p->why = "layers follow each other on lines of their own";
+  p->why = "write each layer on its own line";
   return count > 1;
 }
 

@@ -18,7 +18,7 @@ bool phrase_taken_in(struct phrase *p) {
     struct slice path = slice_from(rest, 1);
     path = slice_to(path, slice_find(path, "\""));
     text_printf(p->out, "use \"%.*s\"", SLICE_ARG(path));
-    return phrase_said(p, "another file is taken in by `use`");
+    return phrase_said(p, "`use` includes another file");
   }
   if (slice_begins(line, "#include") || slice_is(word, "use")) {
     bool use = slice_is(word, "use");
@@ -59,7 +59,7 @@ bool phrase_leave_out(struct phrase *p) {
   struct slice rest = phrase_after_word(line);
   if (phrase_is_one_of(word, "import from") && !slice_begins(rest, "{")) {
     p->why = phrase_is_one_of(word, "import")
-                 ? "nothing is imported: layers are known by their names"
+                 ? "no import is needed: netc knows all layers by name"
                  : NULL;
     return slice_is(word, "import") || slice_find(line, "import") < line.length;
   }
@@ -78,7 +78,7 @@ bool phrase_leave_out(struct phrase *p) {
   if (phrase_is_one_of(
           word, "super pass end endfor endif self classificationLayer") &&
       (slice_begins(rest, "()") || slice_begins(rest, "(") || !rest.length))
-    return phrase_said(p, "there is nothing to say for it here");
+    return phrase_said(p, "leave it out: a net has no such statement");
   if (slice_is(word, "output") && line_layer(slice_word(rest)) &&
       slice_word(rest).length < rest.length) {
     p->why = "`output NAME` gives a tensor a name, and applies no layer";
@@ -95,10 +95,10 @@ bool phrase_leave_out(struct phrase *p) {
     return phrase_said(p, "a comment begins with `#`");
   }
   if (line.length && line.at[0] == '@')
-    return phrase_said(p, "there are no decorators");
+    return phrase_said(p, "a net has no decorators");
   if (slice_begins(line, "->"))
     return phrase_said(
-        p, "a mark stands after its layer, on the same line: `pool 2x2 -> "
+        p, "write a mark after its layer, on the same line: `pool 2x2 -> "
            "16x16x3`");
   return line.length && strchr("}])$", line.at[0]) && line.length <= 2;
 }
@@ -185,7 +185,7 @@ static bool put_object(struct phrase *p, struct slice line) {
     text_put(p->out, known);
   else
     text_puts(p->out, text_slice(&lower));
-  return phrase_said(p, "settings stand on a `train` line: `train batch=32 "
+  return phrase_said(p, "write settings on a `train` line: `train batch=32 "
                         "optimizer=adam`");
 }
 
@@ -225,7 +225,7 @@ bool phrase_setting(struct phrase *p) {
   if ((!section && !single) || !rest.length || slice_begins(rest, "("))
     return false;
   size_t before = p->out->length;
-  p->why = "settings stand on a `train` line: `train batch=32 optimizer=adam`";
+  p->why = "write settings on a `train` line: `train batch=32 optimizer=adam`";
   text_puts(p->out, section ? word : slice_of("train"));
   text_putc(p->out, ' ');
   size_t empty = p->out->length;
@@ -281,7 +281,7 @@ static bool put_bounded_param(struct phrase *p, struct slice name,
     if (list)
       return phrase_said(p, "the values of a param follow its default");
     return phrase_said(p, "the bounds of a param follow its default; `netc "
-                          "sweep -D w=8..64:8` goes in steps");
+                          "sweep -D w=8..64:8` takes steps");
   }
   return false;
 }
@@ -318,7 +318,7 @@ bool phrase_constant(struct phrase *p) {
   text_put(p->out, " = ");
   phrase_put_logic(p->out, value, false);
   return phrase_said(p, param ? "a param is written `param depth = 4`"
-                              : "a constant is defined with `let`");
+                              : "define a constant with `let`");
 }
 
 /* a:b: relu, stage-1: relu, "stem": relu, 1st: relu, conv1 = conv 64 3x3 */

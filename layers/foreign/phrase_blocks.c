@@ -194,7 +194,7 @@ bool phrase_loop(struct phrase *p) {
 bool phrase_repetition(struct phrase *p) {
   struct slice line = slice_plain(p->line), word = slice_word(line);
   struct slice rest = phrase_after_word(line), count = word;
-  p->why = "what is repeated stands in braces: `repeat 3 { ... }`";
+  p->why = "put the repeated layers in braces: `repeat 3 { ... }`";
   if (phrase_is_one_of(word, "loop repeat times do stack")) {
     rest = slice_trim(rest, "() ");
     count = slice_word(rest);
@@ -302,8 +302,8 @@ bool phrase_definition(struct phrase *p) {
       text_printf(p->out, ", %.*s", SLICE_ARG(value));
   }
   text_put(p->out, count ? ")" : "");
-  p->why = "a part to be called is `def NAME(c) { ... }`; its last tensor is "
-           "what it gives";
+  p->why = "define a reusable block with `def NAME(c) { ... }`; it returns "
+           "its last tensor";
   size_t keyword = slice_find(more, "return ");
   struct text body = text_new(p->arena);
   text_puts(&body, slice_to(more, keyword));

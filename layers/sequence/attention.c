@@ -7,86 +7,86 @@
 
 static const struct arg_spec attention_specs[] = {
     ARG(INT, POSITION, "heads", attention, heads, .required = true, .min = 1,
-        .doc = "heads of the queries"),
+        .doc = "number of query heads"),
     ARG(WORDS, WORD, "causal", attention, causal, .words = "causal",
-        .doc = "no position sees later ones"),
+        .doc = "mask later tokens"),
     ARG(INT, KEY, "kv", attention, kv, .min = 1, .fallback = "heads",
-        .doc = "heads of keys and values, each shared by heads / kv queries"),
+        .doc = "number of key and value heads, each shared by heads / kv "
+               "query heads"),
     ARG(INT, KEY, "dim", attention, dim, .min = 1,
         .fallback = "channels / heads", .doc = "features of one head"),
     ARG(INT, KEY, "window", attention, window, .min = 1, .fallback = "all",
-        .doc = "latest positions that each one sees; without `causal` half as "
-               "many on each side, and itself"),
+        .doc = "window in tokens: the latest ones, or without `causal` half "
+               "of them on each side"),
     ARG(INPUT, KEY, "cross", attention, cross,
-        .doc = "looks at the tensor of that label instead of its input"),
+        .doc = "label of the tensor attended to, instead of the input"),
     ARG(INPUT, KEY, "values", attention, values,
-        .doc = "values are of that label, keys of another tensor: DETR, whose "
-               "keys have positions added"),
+        .doc = "label of the tensor that values are computed from, if not "
+               "the keys' (DETR)"),
     ARG(INPUT, KEY, "joint", attention, joint,
-        .doc = "the positions of that label stand in front, with projections "
-               "and norms of their own; gives both, without the output's "
-               "projection: SD3, Flux"),
+        .doc = "label of a second stream, placed in front, with its own "
+               "projections and norms; returns both without the output "
+               "projection (SD3, Flux)"),
     ARG(INPUT, KEY, "mask", attention, mask,
-        .doc = "the tensor of that label is added to the scores, as attn_mask "
-               "of scaled_dot_product_attention: heads x queries x keys, or "
-               "what is spread over them; axes of the batch in front"),
+        .doc = "label of a tensor added to the scores, as attn_mask of "
+               "scaled_dot_product_attention: heads x queries x keys, or "
+               "sizes that broadcast to it"),
     ARG(SIZES, KEY, "relative", attention, relative, .min = 1,
         .fallback = "none",
-        .doc = "learned bias by relative position in windows of this size"),
+        .doc = "learned bias by relative position, in windows of this size"),
     ARG(SIZES, KEY, "shift", attention, shift, .min = 0, .fallback = "none",
         .varies = true, /* differs between alternating blocks */
-        .doc = "with relative, how far `roll` moved the map before it was cut "
-               "into a grid of windows, for all axes or by axis: what comes "
-               "from two edges does not see each other, as in Swin"),
+        .doc = "with `relative`: shift that `roll` applied before the map "
+               "was cut into windows, for all axes or by axis; masks pairs "
+               "from opposite edges (Swin)"),
     ARG(WORDS, WORD, "rope", attention, rope, .words = "rope",
         .number = "rotary",
-        .doc = "rotates queries and keys by their position"),
+        .doc = "rotary position embedding of queries and keys"),
     ARG(INT, KEY, "rotary", attention, rotary, .min = 2, .fallback = "all",
-        .doc = "features of a head that rope rotates, the first ones: Phi"),
+        .doc = "number of leading features of a head that rope rotates (Phi)"),
     ROPE_SPECS(attention, turns),
     ARG(REAL, KEY, "dropout", attention, dropout, .low = 0, .high = 1,
         .fallback = "0",
-        .doc = "share of the attention weights that is dropped"),
+        .doc = "fraction of the attention weights that is dropped"),
     ARG(WORDS, WORD, "nobias", attention, nobias, .words = "nobias",
         .doc = "projections without biases"),
     ARG(CHOICE, KEY, "bias", attention, biases, .words = ATTENTION_BIASES,
         .initial = 1, .fallback = "qkvo",
-        .doc = "which of the four projections have biases"),
+        .doc = "projections that have biases"),
     ARG(WORDS, WORD, "packed", attention, packed, .words = "packed",
-        .doc = "one matrix for queries, keys and values: the same counts"),
+        .doc = "one matrix for queries, keys and values, with the same counts"),
     ARG(WORDS, WORD, "views", attention, views, .words = "views",
-        .doc = "packed, and no part of it is copied: timm"),
+        .doc = "packed, with views instead of copies of its parts (timm)"),
     ARG(WORDS, WORD, "sbhd", attention, sbhd, .words = "sbhd",
-        .doc = "positions lie before samples, so that a fused output is copied "
-               "to lie so, too: Megatron, nanotron"),
+        .doc = "tokens before samples in memory, so that a fused output is "
+               "copied (Megatron, nanotron)"),
     ARG(INT, KEY, "out", attention, out, .min = 1, .fallback = "channels",
         .doc = "features of the output"),
     ARG(WORDS, WORD, "noout", attention, noout, .words = "noout",
-        .doc = "without the output's projection: heads x dim features"),
+        .doc = "without the output projection: heads x dim features"),
     ARG(CHOICE, KEY, "scale", attention, scale, .words = "scores queries none",
         .fallback = "scores; queries if packed and not causal",
-        .doc = "what is divided by the root of dim"),
+        .doc = "tensor that is divided by the root of dim"),
     ARG(WORDS, WORD, "qknorm", attention, qknorm, .words = ATTENTION_NORMS,
-        .doc = "normalises queries and keys, by rmsnorm or ln: each head's "
-               "(Qwen3, Gemma 3), those of all heads at once (OLMo 2), or "
-               "each head's with weights of its own (Command R+)"),
+        .doc = "normalise queries and keys by rmsnorm or ln: each head "
+               "(Qwen3, Gemma 3), all heads at once (OLMo 2), or each head "
+               "with its own weights (Command R+)"),
     ARG(REAL, KEY, "softcap", attention, softcap, .low = 0, .high = 1e9,
         .fallback = "none",
-        .doc = "scores become softcap * tanh(score / softcap): Gemma 2"),
+        .doc = "bounds scores: softcap * tanh(score / softcap) (Gemma 2)"),
     ARG(WORDS, WORD, "sinks", attention, sinks, .words = "sinks",
-        .doc =
-            "a learned score for each head that takes a part of the weights: "
-            "gpt-oss"),
+        .doc = "a learned score for each head, which takes part in the softmax "
+               "(gpt-oss)"),
     ARG(WORDS, WORD, "talking", attention, talking, .words = "talking",
-        .doc = "mixes the heads before and after softmax: CaiT"),
+        .doc = "mix the heads before and after softmax (CaiT)"),
     ARG(WORDS, WORD, "kernel", attention, kernel, .words = "fused naive",
         .fallback = "the profile's",
-        .doc = "whether the attention weights are ever stored"),
+        .doc = "attention kernel: `naive` stores the attention weights"),
     LORA_SPECS(attention, lora),
     ARG(CHOICE, KEY, "lora_on", attention, adapted,
         .words = "qv qkv qkvo padded", .initial = 1, .fallback = "qv",
-        .doc = "the projections that have them; or queries and values of a "
-               "packed matrix, zeros for keys between them: litgpt"),
+        .doc = "projections with adapters; `padded`: queries and values of a "
+               "packed matrix, with zeros for the keys (litgpt)"),
     SPEC_END};
 
 const char *attention_steps(const struct attention *attention) {
@@ -145,8 +145,7 @@ static bool check_sequence(struct layer *layer) {
                    shape_text(layer->in[i]).text);
     if (i == 0)
       layer_offer_before(d, "reshape 1x_");
-    return diag_help(d, "a vector has one position only; `reshape 1x_` makes a "
-                        "sequence of it");
+    return diag_help(d, "`reshape 1x_` makes a sequence of one position");
   }
   return true;
 }
@@ -160,8 +159,8 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
                    s->heads, s->channels);
     layer_offer_divisor(d, "heads", s->heads, s->channels);
     return diag_help(d,
-                     "a number of heads that divides %" PRId64
-                     ", or the features of a head by `dim=`",
+                     "choose a number of heads that divides %" PRId64 ", or "
+                     "give the features of a head by `dim=`",
                      s->channels);
   }
   if (s->heads % s->kv != 0) {
@@ -171,9 +170,8 @@ static bool check_heads(struct layer *layer, const struct attention_sizes *s) {
                    " heads of queries",
                    s->kv, s->heads);
     layer_offer_divisor(d, "kv", s->kv, s->heads);
-    return diag_help(d,
-                     "each head of keys and values serves the same number of "
-                     "heads of queries");
+    return diag_help(d, "each head of keys and values must serve the same "
+                        "number of heads of queries");
   }
   return true;
 }
@@ -190,19 +188,24 @@ static bool check_values(struct layer *layer) {
                                         : NULL;
   if (attention_is_joint(attention))
     return layer_refuse(layer, DUPLICATE_ARGUMENT, "values",
-                        "`joint` has the values of both streams");
+                        "`joint` already has the values of both streams");
   if (word) {
     struct diagnostic *d = layer_fail(
         layer, DUPLICATE_ARGUMENT, "values",
         "with `%s`, keys and values are products of one tensor", word);
-    return diag_help(d, "leave `%s` out: parameters are as many", word);
+    return diag_help(d,
+                     "leave out `%s`: the number of parameters stays the "
+                     "same",
+                     word);
   }
   keys.dim[keys.rank - 1] = shape_channels(values);
   if (shape_equal(&keys, values))
     return true;
   keys = *layer->in[attention_keys(attention)];
   struct diagnostic *d =
-      layer_fail(layer, SHAPE_MISMATCH, "values", "values of %s for keys of %s",
+      layer_fail(layer, SHAPE_MISMATCH, "values",
+                 "the values, %s, do not "
+                 "match the keys, %s",
                  shape_text(values).text, shape_text(&keys).text);
   return diag_help(d, "all axes but the channels must be equal");
 }
@@ -253,8 +256,9 @@ static bool check_rope(struct layer *layer, const struct attention_sizes *s) {
     return true;
   struct diagnostic *d = layer_fail(
       layer, OUT_OF_RANGE, "rope",
-      "rope rotates pairs of features, but a head has %" PRId64, s->dim);
-  return diag_help(d, "another number of heads, or `dim=`");
+      "rope rotates pairs of features, but a head has an odd number, %" PRId64,
+      s->dim);
+  return diag_help(d, "choose another number of heads, or give `dim=`");
 }
 
 static bool check_relative(struct layer *layer,
@@ -269,12 +273,12 @@ static bool check_relative(struct layer *layer,
       (fits && positions == s->keys && positions == s->queries))
     return true;
   struct diagnostic *d = layer_fail(layer, SHAPE_MISMATCH, "relative",
-                                    "a relative bias for %s%" PRId64
-                                    " positions, but there are %" PRId64,
+                                    "the relative bias is for %s%" PRId64 " "
+                                    "positions, but there are %" PRId64,
                                     fits ? "" : "over ", positions, s->keys);
   return diag_help(
-      d, "`relative=7x7` is for windows of 49 positions, which `reshape` "
-         "and `permute` make; axes before the last two are a batch");
+      d, "`relative=7x7` is for windows of 49 positions, which `reshape` and "
+         "`permute` make; earlier axes are a batch");
 }
 
 bool attention_is_shifted(const struct attention *attention) {
@@ -293,8 +297,8 @@ static bool check_grid(const struct layer *layer, int axes) {
       "a shift along %d %s needs a grid of windows with as many axes: %s has "
       "%d before its positions and channels",
       axes, axes == 1 ? "axis" : "axes", shape_text(layer->in[0]).text, grid);
-  return diag_help(d, "of a map that was cut into windows of 7x7: `reshape "
-                      "(h/7) x (w/7) x 49 x c`");
+  return diag_help(d, "a map cut into windows of 7x7 is `reshape (h/7) x "
+                      "(w/7) x 49 x c`");
 }
 
 /* Checks the windows of a map that was shifted with `roll`. */
@@ -304,21 +308,20 @@ static bool check_shift(struct layer *layer) {
   if (!attention_is_shifted(attention))
     return true;
   if (!window->rank) {
-    struct diagnostic *d =
-        layer_fail(layer, MISSING_ARGUMENT, "shift",
-                   "`shift` does not say how large the windows are");
+    struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "shift",
+                                      "`shift` needs the size of the windows");
     layer_offer_omission(layer, d);
-    return diag_help(d, "`relative=7x7` does");
+    return diag_help(d, "`relative=7x7` gives it");
   }
   if (shift->rank != 1 && shift->rank != window->rank)
     return layer_refuse(layer, WRONG_RANK, "shift",
-                        "a shift of %d axes for windows of %d", shift->rank,
-                        window->rank);
+                        "the shift has %d axes, but the windows have %d",
+                        shift->rank, window->rank);
   for (int i = 0; i < window->rank; i++)
     if (size_at(shift, i, 0) >= window->at[i])
       return layer_refuse(layer, OUT_OF_RANGE, "shift",
-                          "a shift of %" PRId64 " for a window of %" PRId64
-                          " would leave nothing of it in its place",
+                          "a shift of %" PRId64 " must be smaller than the "
+                          "window of %" PRId64,
                           size_at(shift, i, 0), window->at[i]);
   return check_grid(layer, window->rank);
 }
@@ -364,11 +367,13 @@ static bool check_mask(struct layer *layer, const struct attention_sizes *s) {
   if (mask_fits(layer->in[input], &scores))
     return true;
   struct diagnostic *d =
-      layer_fail(layer, SHAPE_MISMATCH, "mask", "a mask of %s for scores of %s",
+      layer_fail(layer, SHAPE_MISMATCH, "mask",
+                 "the mask, %s, does not "
+                 "broadcast to the scores, %s",
                  shape_text(layer->in[input]).text, shape_text(&scores).text);
   return diag_help(d,
-                   "sizes must be equal from the last axis on, or 1: %" PRId64
-                   "x%" PRId64 " is the same for all heads",
+                   "from the last axis on, sizes must be equal, or 1; %" PRId64
+                   "x%" PRId64 " is shared by all heads",
                    s->queries, s->keys);
 }
 
@@ -380,7 +385,8 @@ static bool check_kernel(const struct layer *layer) {
   struct diagnostic *d =
       layer_fail(layer, OUT_OF_RANGE, "kernel", "a fused kernel has no %s",
                  attention_steps(attention));
-  return diag_help(d, "leave out `fused`: the weights are stored then");
+  return diag_help(d, "leave out `fused`; the attention weights are then "
+                      "stored");
 }
 
 /* Checks the arguments of two streams that become one sequence. */
@@ -391,14 +397,15 @@ static bool check_joint(const struct layer *layer) {
     return true;
   if (attention->cross.name.length)
     return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "joint",
-                                "`cross` looks at one tensor, `joint` at two");
+                                "`cross` attends to one tensor, `joint` to "
+                                "two; choose one");
   if (!attention->out && !attention->noout)
     return true;
   d = layer_fail(layer, DUPLICATE_ARGUMENT, attention->out ? "out" : "noout",
-                 "`joint` gives the positions of both without the output's "
-                 "projection");
+                 "`joint` returns both streams without the output projection");
   layer_offer_omission(layer, d);
-  return diag_help(d, "`p: split l ..` after it, and a `linear` for each");
+  return diag_help(d, "write `p: split l ..` after it, and a `linear` for "
+                      "each");
 }
 
 static bool check_out(const struct layer *layer) {
@@ -416,7 +423,7 @@ static bool check_bias_words(const struct layer *layer) {
   if (!attention->nobias || attention->biases == 1)
     return true;
   return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "bias",
-                              "`nobias` takes the bias of every projection");
+                              "`nobias` removes the biases of all projections");
 }
 
 /* Checks that there is one matrix; its parts have no lengths of their own. */
@@ -426,17 +433,17 @@ static bool check_padded(const struct layer *layer) {
     return true;
   if (attention->lora.dora)
     return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_on",
-                                "`dora` is not known with `lora_on=padded`");
+                                "`lora_on=padded` does not support `dora`");
   if (attention_is_joint(attention))
     return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_on",
-                                "`lora_on=padded` is not known with `joint`");
+                                "`lora_on=padded` does not support `joint`");
   if (attention_is_packed(attention) && !attention_keys(attention))
     return true;
   struct diagnostic *d =
       layer_fail(layer, MISSING_ARGUMENT, "lora_on",
                  "`lora_on=padded` needs one matrix for queries, keys and "
                  "values");
-  return diag_help(d, "`packed` or `views`; or `lora_on=qv`");
+  return diag_help(d, "write `packed` or `views`; or `lora_on=qv`");
 }
 
 static bool check_lora(const struct layer *layer) {
@@ -445,8 +452,8 @@ static bool check_lora(const struct layer *layer) {
     return false;
   if (attention->lora.rank || attention->adapted == LORA_QV)
     return lora_check(layer, &attention->lora);
-  struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "lora_on",
-                                    "`lora_on` without a rank says nothing");
+  struct diagnostic *d =
+      layer_fail(layer, MISSING_ARGUMENT, "lora_on", "`lora_on` needs a rank");
   layer_offer_omission(layer, d);
   return diag_help(d, "`lora=8` is a rank of 8");
 }

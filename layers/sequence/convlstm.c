@@ -24,9 +24,9 @@ static const struct arg_spec convlstm_specs[] = {
     ARG(SIZES, POSITION, "kernel", convlstm, kernel, .required = true, .min = 1,
         .doc = "size of the window, odd: the map keeps its size"),
     ARG(WORDS, WORD, "last", convlstm, last, .words = "last",
-        .doc = "gives the last state only: a picture"),
+        .doc = "return only the last state: a picture"),
     ARG(WORDS, WORD, "nobias", convlstm, nobias, .words = "nobias",
-        .doc = "without the bias of each gate"),
+        .doc = "without the biases of the gates"),
     SPEC_END};
 
 /* A clip is TxHxWxC. */
@@ -43,7 +43,7 @@ static bool check_kernel(const struct layer *layer) {
   if (convlstm->kernel.rank > 2) {
     struct diagnostic *d =
         layer_fail(layer, WRONG_RANK, "kernel",
-                   "a window over time, too: convlstm has HxW");
+                   "the window of convlstm is HxW, without time");
     return diag_help(d, "`convlstm %" PRId64 " 3x3`", convlstm->channels);
   }
   for (int i = 0; i < convlstm->kernel.rank; i++) {
@@ -52,9 +52,9 @@ static bool check_kernel(const struct layer *layer) {
       continue;
     struct diagnostic *d = layer_fail(
         layer, OUT_OF_RANGE, "kernel",
-        "a window of %" PRId64 ": the state would change its size", size);
+        "a window of %" PRId64 " would change the size of the state", size);
     layer_offer_value(d, "kernel", size + 1);
-    return diag_help(d, "an odd window, such as 3x3 or 5x5");
+    return diag_help(d, "use an odd window, such as 3x3 or 5x5");
   }
   return true;
 }
@@ -67,9 +67,9 @@ static bool convlstm_shape(struct layer *layer) {
                                       "convlstm needs a clip (TxHxWxC), not %s",
                                       shape_text(in).text);
     return diag_help(d, in->rank == 2
-                            ? "pictures in a row are `input 10x64x64x3`; "
-                              "`lstm` runs along a sequence"
-                            : "pictures in a row are `input 10x64x64x3`");
+                            ? "a clip is `input 10x64x64x3`; `lstm` runs "
+                              "along a sequence"
+                            : "a clip is `input 10x64x64x3`");
   }
   if (!check_kernel(layer))
     return false;
@@ -324,7 +324,7 @@ static size_t convlstm_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(convlstm, "Sequence",
-           "an lstm of maps, whose products are convolutions",
+           "an lstm on maps, with convolutions for its products",
            LAYER_ARGS(convlstm, convlstm_specs), .shape = convlstm_shape,
            .params = convlstm_params, .macs = convlstm_macs,
            .trace = convlstm_trace);

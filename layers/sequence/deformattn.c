@@ -17,19 +17,18 @@
 
 static const struct arg_spec deformattn_specs[] = {
     ARG(INT, POSITION, "heads", deformattn, heads, .required = true, .min = 1,
-        .doc = "heads, each with places of its own"),
+        .doc = "number of heads, each with its own sampling points"),
     ARG(MAPS, POSITION, "maps", deformattn, maps, .required = true, .min = 1,
-        .doc = "the size of each map, `80x80 40x40 20x20`; one number is a "
-               "square"),
+        .doc = "size of each map, `80x80 40x40 20x20`; one number is a square"),
     ARG(INPUT, KEY, "at", deformattn, at, .required = true,
-        .doc = "the label of where each position looks: Nx2, x and y from 0 "
-               "to 1, or Nx4 boxes of middle and size; of each map by itself "
-               "NxMAPSx2 or NxMAPSx4"),
+        .doc = "label of the reference points, Nx2 (x and y from 0 to 1) or "
+               "Nx4 (boxes: centre and size); with one for each map NxMAPSx2 "
+               "or NxMAPSx4"),
     ARG(INPUT, KEY, "values", deformattn, values, .fallback = "its input",
-        .doc = "the label of what is read: the rows of the first map, then "
-               "those of the next"),
+        .doc = "label of the tensor that is read: the rows of the first map, "
+               "then those of the next"),
     ARG(INT, KEY, "points", deformattn, points, .min = 1, .initial = 4,
-        .fallback = "4", .doc = "places of each map that a head reads"),
+        .fallback = "4", .doc = "sampling points of a head in each map"),
     SPEC_END};
 
 int deformattn_values(const struct deformattn *deform) {
@@ -103,7 +102,8 @@ static void offer_square(struct diagnostic *d, int64_t left) {
   int length = snprintf(map, sizeof map, " %" PRId64 "x%" PRId64, side, side);
   diag_offer(d, (struct span){d->span.end, d->span.end},
              (struct slice){map, (size_t)length},
-             "%" PRId64 " rows are left: another map, `%s`?", left, map + 1);
+             "%" PRId64 " rows are left; is there another map, `%s`?", left,
+             map + 1);
 }
 
 static bool check_maps(const struct layer *layer) {
@@ -116,7 +116,7 @@ static bool check_maps(const struct layer *layer) {
   for (int i = 0; i < maps->count; i++)
     if (maps->at[i].rank > 2)
       return layer_refuse(layer, WRONG_RANK, "maps",
-                          "a map has two axes here (HxW), not three");
+                          "a map of deformattn has two axes (HxW), not three");
   if (values->rank != 2) {
     d = layer_fail(layer, WRONG_RANK, word,
                    "deformattn reads the rows of all maps (LxC), not %s",
@@ -153,8 +153,8 @@ static bool check_places(const struct layer *layer) {
                  "`at=` takes %" PRId64 "x2 or %" PRId64 "x4 here, not %s",
                  in->dim[0], in->dim[0], shape_text(at).text);
   return diag_help(d,
-                   "x and y of each position from 0 to 1, or also width and "
-                   "height; of each map: %" PRId64 "x%dx2",
+                   "give x and y of each position from 0 to 1, or also width "
+                   "and height; for each map separately: %" PRId64 "x%dx2",
                    in->dim[0], maps);
 }
 
@@ -195,7 +195,7 @@ static void deformattn_macs(const struct layer *layer, struct terms *terms) {
 }
 
 LAYER_KIND(deformattn, "Sequence",
-           "attention that reads a few places of maps, as in Deformable DETR",
+           "attention to a few sampling points of maps, as in Deformable DETR",
            LAYER_ARGS(deformattn, deformattn_specs), .shape = deformattn_shape,
            .params = deformattn_params, .macs = deformattn_macs,
            .trace = deformattn_trace);

@@ -15,18 +15,18 @@ struct distances {
 static const struct arg_spec distances_specs[] = {
     ARG(SIZES, POSITION, "window", distances, window, .required = true,
         .min = 1, .max = INT32_MAX,
-        .doc = "positions, or the sizes of a window of them"),
+        .doc = "number of positions, or the sizes of a window"),
     ARG(INT, KEY, "buckets", distances, buckets, .min = 2, .max = INT32_MAX,
         .fallback = "none",
-        .doc = "rows for all distances, the farther the coarser: T5"),
+        .doc = "number of buckets of distances, coarser the farther (T5)"),
     ARG(INT, KEY, "most", distances, most, .min = 1, .max = INT32_MAX,
         .initial = 128, .fallback = "128",
         .doc =
-            "with buckets, the distance from which on all have the last one"),
+            "with buckets: distance from which on all share the last bucket"),
     ARG(WORDS, WORD, "causal", distances, causal, .words = "causal",
-        .doc = "with buckets, none of them for positions ahead"),
+        .doc = "with buckets: none for later positions"),
     ARG(WORDS, WORD, "buffer", distances, buffer, .words = "buffer",
-        .doc = "a buffer of the module, made once, as Swin's: never saved"),
+        .doc = "a buffer of the module, computed once and not saved (Swin)"),
     SPEC_END};
 
 /* With buckets: the number of buckets with a single distance. */
@@ -40,26 +40,26 @@ static bool check_buckets(const struct layer *layer) {
   bool given[] = {distances->most != 128, distances->causal != 0};
   for (int i = 0; i < 2 && !distances->buckets; i++)
     if (given[i]) {
-      struct diagnostic *d =
-          layer_fail(layer, MISSING_ARGUMENT, words[i],
-                     "`%s` says how distances share buckets", words[i]);
+      struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, words[i],
+                                        "`%s` needs `buckets=`", words[i]);
       layer_offer_omission(layer, d);
-      return diag_help(d, "`buckets=32` are T5's");
+      return diag_help(d, "`buckets=32` is T5's number");
     }
   if (!distances->buckets)
     return true;
   if (distances->window.rank > 1)
     return layer_refuse(layer, WRONG_RANK, "buckets",
-                        "buckets are of one axis, not of a window of %d",
+                        "buckets need one axis, not a window of %d",
                         distances->window.rank);
   if (exact_ones(distances) < 1 ||
       (!distances->causal && distances->buckets % 2)) {
     struct diagnostic *d = layer_fail(
         layer, OUT_OF_RANGE, "buckets",
-        "%" PRId64 " buckets cannot be halved for earlier and later positions",
+        "half of the buckets is for later positions, and %" PRId64 " cannot "
+        "be halved",
         distances->buckets);
     layer_offer_value(d, "buckets", max_i64(4, distances->buckets / 2 * 2));
-    return diag_help(d, "an even number from 4 on, such as 32");
+    return diag_help(d, "use an even number from 4 on, such as 32");
   }
   if (distances->most <= exact_ones(distances))
     return layer_refuse(layer, OUT_OF_RANGE, "most",
@@ -136,7 +136,7 @@ static size_t distances_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(distances, "Sequence",
-           "indices of a table, by how far two positions are apart",
+           "indices into a table by the distance of two positions",
            LAYER_ARGS(distances, distances_specs), .source = true,
            .shape = distances_shape, .trace = distances_trace,
            .index_bytes = distances_bytes, .opcode = DOES_DISTANCES);

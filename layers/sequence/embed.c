@@ -66,12 +66,12 @@ struct posembed {
 
 static const struct arg_spec posembed_specs[] = {
     ARG(INT, POSITION, "longest", posembed, longest, .min = 1,
-        .fallback = "the input's", .doc = "positions that the table has"),
+        .fallback = "the input's", .doc = "number of positions in the table"),
     ARG(WORDS, WORD, "fixed", posembed, fixed, .words = "fixed",
-        .doc = "sines and cosines, which are not learned"),
+        .doc = "fixed sines and cosines, which are not learned"),
     ARG(INT, KEY, "at", posembed, at, .min = 0, .initial = ROW_OF_POSITION,
         .fallback = "its own",
-        .doc = "the row that every position gets: BERT's first segment is 0"),
+        .doc = "row that every position gets; BERT's first segment is 0"),
     SPEC_END};
 
 /* Rows of the table. */
@@ -95,14 +95,14 @@ static bool posembed_shape(struct layer *layer) {
   }
   if (posembed->at >= table_rows(layer) || posembed->at == INT64_MAX)
     return layer_refuse(layer, OUT_OF_RANGE, "at",
-                        "row %" PRId64
-                        ", counted from 0, of a table of %" PRId64,
+                        "row %" PRId64 ", counted from 0, is not in a table "
+                        "of %" PRId64,
                         posembed->at, posembed->longest);
   if (posembed->at == ROW_OF_POSITION && posembed->longest &&
       shape_rows(in) > posembed->longest) {
     struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "longest",
-                                      "a table of %" PRId64
-                                      " positions for a sequence of %" PRId64,
+                                      "a table of %" PRId64 " positions is "
+                                      "too short for a sequence of %" PRId64,
                                       posembed->longest, shape_rows(in));
     layer_offer_value(d, "longest", shape_rows(in));
     return diag_help(d, "give at least %" PRId64 ", or a shorter input",
@@ -167,7 +167,7 @@ struct token_args {
 
 static const struct arg_spec token_specs[] = {
     ARG(INT, POSITION, "count", token_args, count, .min = 1, .initial = 1,
-        .fallback = "1", .doc = "tokens that are prepended"),
+        .fallback = "1", .doc = "number of tokens that are prepended"),
     SPEC_END};
 
 static bool token_shape(struct layer *layer) {
@@ -178,7 +178,7 @@ static bool token_shape(struct layer *layer) {
   if (add_i64(layer->out.dim[0], token->count, &layer->out.dim[0]))
     return true;
   return layer_refuse(layer, TOO_LARGE, "count",
-                      "the sequence passes 2^63 - 1");
+                      "the length of the sequence passes 2^63 - 1");
 }
 
 static void token_params(const struct layer *layer, struct params *params) {

@@ -22,26 +22,27 @@ struct mla {
 
 static const struct arg_spec mla_specs[] = {
     ARG(INT, POSITION, "heads", mla, heads, .required = true, .min = 1,
-        .doc = "heads of the queries"),
+        .doc = "number of query heads"),
     ARG(INT, KEY, "latent", mla, latent, .required = true, .min = 1,
-        .doc = "features that keys and values are made of"),
+        .doc = "size of the latent vector of keys and values"),
     ARG(INT, KEY, "rope", mla, rope, .required = true, .min = 2,
-        .doc = "features of a head that rope rotates by their position"),
+        .doc = "features of a head that rope rotates"),
     ROPE_SPECS(mla, turns),
     ARG(INT, KEY, "dim", mla, dim, .min = 1, .fallback = "channels / heads",
-        .doc = "features of a head's queries and keys that are not"),
+        .doc = "features of a head's queries and keys that rope does not "
+               "rotate"),
     ARG(INT, KEY, "vdim", mla, vdim, .min = 1, .fallback = "dim",
         .doc = "features of a head's values"),
     ARG(INT, KEY, "qlatent", mla, qlatent, .min = 1, .fallback = "none",
-        .doc = "features that queries are made of, normalised in between"),
+        .doc = "size of the latent vector of queries, which is normalised"),
     ARG(WORDS, WORD, "causal", mla, causal, .words = "causal",
-        .doc = "no position sees later ones"),
+        .doc = "mask later tokens"),
     ARG(REAL, KEY, "dropout", mla, dropout, .low = 0, .high = 1,
         .fallback = "0",
-        .doc = "share of the attention weights that is dropped"),
+        .doc = "fraction of the attention weights that is dropped"),
     ARG(WORDS, WORD, "kernel", mla, kernel, .words = "fused naive",
         .fallback = "the profile's",
-        .doc = "whether the attention weights are ever stored"),
+        .doc = "attention kernel: `naive` stores the attention weights"),
     SPEC_END};
 
 /* Overflows are INT64_MAX, which later sums report. */
@@ -87,7 +88,8 @@ static bool mla_shape(struct layer *layer) {
   if (mla->rope % 2 != 0)
     return layer_refuse(
         layer, OUT_OF_RANGE, "rope",
-        "rope rotates pairs of features, but there are %" PRId64, mla->rope);
+        "rope rotates pairs of features, but there is an odd number, %" PRId64,
+        mla->rope);
   return rope_check(layer, &mla->turns, true) && layer_same_shape(layer);
 }
 
@@ -331,7 +333,7 @@ static size_t mla_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(mla, "Sequence",
-           "attention whose keys and values come from a latent vector",
+           "latent attention: keys and values come from a small vector",
            LAYER_ARGS(mla, mla_specs), .shape = mla_shape, .params = mla_params,
            .macs = mla_macs, .trace = mla_trace, .cache = mla_cache,
            .heads = mla_head_counts);

@@ -26,23 +26,24 @@ struct moe {
 
 static const struct arg_spec moe_specs[] = {
     ARG(INT, KEY, "experts", moe, experts, .required = true, .min = 1,
-        .max = 65536, .doc = "blocks with weights of their own"),
+        .max = 65536,
+        .doc = "number of experts: blocks with their own "
+               "weights"),
     ARG(INT, KEY, "top", moe, top, .required = true, .min = 1,
-        .doc = "experts that each token goes through"),
+        .doc = "number of experts for each token"),
     ARG(REAL, KEY, "capacity", moe, capacity, .low = 0, .high = 65536,
         .fallback = "none",
         .doc =
-            "rows of an expert, in shares of tokens x top / experts; further "
-            "tokens are dropped, and missing ones are padded"),
+            "capacity of an expert, relative to tokens x top / experts; more "
+            "tokens are dropped, missing ones are padded"),
     ARG(CHOICE, KEY, "scores", moe, scores, .words = "softmax sigmoid",
         .initial = SCORES_SOFTMAX, .fallback = "softmax",
-        .doc = "what the router's output goes through"),
+        .doc = "function on the router's output"),
     ARG(CHOICE, KEY, "norm", moe, norm, .words = "on off", .initial = NORM_ON,
         .fallback = "on",
-        .doc =
-            "whether the weights of a token's experts are made to add up to 1"),
+        .doc = "scale the weights of a token's experts to add up to 1"),
     ARG(WORDS, WORD, "bias", moe, bias, .words = "bias",
-        .doc = "the router has a bias"),
+        .doc = "with a bias in the router"),
     SPEC_END};
 
 /* Maximum number of rows of an expert; 0: unlimited. */
@@ -184,7 +185,7 @@ static size_t router_trace(const struct layer *layer, struct tape *tape,
 
 static const struct layer_kind router = {
     .name = "router",
-    .summary = "sends each token to its experts",
+    .summary = "router, which sends each token to its experts",
     .family = "Sequence",
     .specs = moe_specs,
     .args_size = sizeof(struct moe),
@@ -200,11 +201,11 @@ static bool moe_shape(struct layer *layer) {
   struct shape same = shape_with_channels(rows, shape_channels(made));
   if (!shape_equal(made, &same)) {
     struct diagnostic *d = layer_fail(
-        layer, SHAPE_MISMATCH, NULL, "an expert is given %s and gives %s",
+        layer, SHAPE_MISMATCH, NULL, "an expert takes %s and returns %s",
         shape_text(rows).text, shape_text(made).text);
     return diag_help(
-        d, "an expert may change the last axis alone: every row is that "
-           "of another token");
+        d, "an expert may change only the last axis, because each row is a "
+           "token");
   }
   layer->out = shape_with_channels(layer->in[2], shape_channels(made));
   return true;

@@ -18,17 +18,17 @@ static const struct arg_spec recurrent_specs[] = {
     ARG(INT, KEY, "layers", recurrent, layers, .min = 1, .max = 10000,
         .initial = 1, .fallback = "1", .doc = "layers on top of each other"),
     ARG(WORDS, WORD, "bidir", recurrent, bidir, .words = "bidir",
-        .doc = "runs in both directions, side by side: 2N features"),
+        .doc = "bidirectional: 2N features"),
     ARG(WORDS, WORD, "batch_first", recurrent, batch_first,
         .words = "batch_first",
-        .doc = "samples lie before steps, as batch_first=True of PyTorch: its "
-               "memory; else steps do"),
+        .doc = "samples before steps in memory, as PyTorch's "
+               "batch_first=True; else steps come first"),
     ARG(WORDS, WORD, "last", recurrent, last, .words = "last",
-        .doc = "gives the last state only: a vector"),
+        .doc = "return only the last state: a vector"),
     ARG(REAL, KEY, "dropout", recurrent, dropout, .low = 0, .high = 1,
-        .fallback = "0", .doc = "share that is dropped between layers"),
+        .fallback = "0", .doc = "fraction that is dropped between layers"),
     ARG(WORDS, WORD, "nobias", recurrent, nobias, .words = "nobias",
-        .doc = "without the biases of each gate"),
+        .doc = "without the biases of the gates"),
     ARG(CHOICE, KEY, "bias", recurrent, biases, .words = "two one",
         .initial = BIASES_TWO, .fallback = "two",
         .doc = "biases of each gate: PyTorch has two, Keras and Caffe one"),
@@ -36,14 +36,12 @@ static const struct arg_spec recurrent_specs[] = {
         .doc =
             "features that an lstm's state is projected to (arXiv 1402.1128)"),
     ARG(CHOICE, KEY, "norm", recurrent, norm, .words = "bn", .fallback = "none",
-        .doc =
-            "batch norm of both products in every step, which has the biases: "
-            "Darknet's batch_normalize=1, arXiv 1603.09025"),
+        .doc = "batch norm of both products in every step, which contains the "
+               "biases: Darknet's batch_normalize=1, arXiv 1603.09025"),
     ARG(CHOICE, KEY, "reset", recurrent, reset_first, .words = "after before",
         .fallback = "after",
-        .doc =
-            "a gru's reset gate acts after the state's product, as in PyTorch, "
-            "or before it, as in its paper (arXiv 1406.1078)"),
+        .doc = "order of a gru's reset gate: after the state's product, as in "
+               "PyTorch, or before it, as in arXiv 1406.1078"),
     SPEC_END};
 
 /* Biases of each gate of a direction. */
@@ -93,7 +91,7 @@ static bool check_biases(const struct layer *layer) {
                                 "`norm=bn` gives the gates their biases");
   if (recurrent->nobias && chosen)
     return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "bias",
-                                "`nobias` takes the bias of every gate");
+                                "`nobias` removes the biases of all gates");
   return true;
 }
 
@@ -106,11 +104,11 @@ static bool recurrent_shape(struct layer *layer) {
     return false;
   if (recurrent->proj && layer->kind->opcode != DOES_LSTM)
     return layer_refuse_surplus(layer, OUT_OF_RANGE, "proj",
-                                "%s has no projection: lstm has",
+                                "%s has no projection; only lstm has one",
                                 layer->kind->name);
   if (recurrent->reset_first && layer->kind->opcode != DOES_GRU)
     return layer_refuse_surplus(layer, OUT_OF_RANGE, "reset",
-                                "%s has no reset gate: gru has",
+                                "%s has no reset gate; only gru has one",
                                 layer->kind->name);
   if (recurrent->reset_first && recurrent->norm)
     return layer_refuse_surplus(

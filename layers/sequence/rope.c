@@ -12,18 +12,17 @@ bool rope_check(const struct layer *layer, const struct rope_rule *rule,
                                           : NULL;
   if (given && !turns) {
     struct diagnostic *d =
-        layer_fail(layer, MISSING_ARGUMENT, given,
-                   "`%s` without `rope` rotates nothing", given);
+        layer_fail(layer, MISSING_ARGUMENT, given, "`%s` needs `rope`", given);
     diag_offer(d, (struct span){d->span.begin, d->span.begin},
                slice_of("rope "), "write `rope` before it");
     return diag_help(d, "`rope` rotates queries and keys by their position");
   }
   if (rule->trained && !(rule->stretch > 0)) {
-    struct diagnostic *d =
-        layer_fail(layer, MISSING_ARGUMENT, "trained",
-                   "`trained` without `stretch` stretches nothing");
+    struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "trained",
+                                      "`trained` needs `stretch`");
     layer_offer_omission(layer, d);
-    return diag_help(d, "Llama 3.1: `rope base=500000 stretch=8 trained=8192`");
+    return diag_help(d, "Llama 3.1 has `rope base=500000 stretch=8 "
+                        "trained=8192`");
   }
   return true;
 }

@@ -16,18 +16,18 @@ struct rope_rule {
 };
 
 /* Rows of arg_spec for `base=500000 stretch=8 trained=8192`. */
-#define ROPE_SPECS(owner, member)                                             \
-  ARG(REAL, KEY, "base", owner, member.base, .low = 2, .high = 1e12,          \
-      .fallback = "10000",                                                    \
-      .doc = "rope rotates pair i by position / base^(2 i / features)"),      \
-      ARG(REAL, KEY, "stretch", owner, member.stretch, .low = 1, .high = 1e6, \
-          .fallback = "1",                                                    \
-          .doc = "rope divides positions by it: rope_scaling linear"),        \
-      ARG(INT, KEY, "trained", owner, member.trained, .min = 1,               \
-          .fallback = "none",                                                 \
-          .doc =                                                              \
-              "positions in which what rotates less than once is stretched, " \
-              "and what rotates 4 times is not: Llama 3.1")
+#define ROPE_SPECS(owner, member)                                              \
+  ARG(REAL, KEY, "base", owner, member.base, .low = 2, .high = 1e12,           \
+      .fallback = "10000",                                                     \
+      .doc = "base of the rotation: pair i turns by position / base^(2 i / "   \
+             "features)"),                                                     \
+      ARG(REAL, KEY, "stretch", owner, member.stretch, .low = 1, .high = 1e6,  \
+          .fallback = "1",                                                     \
+          .doc = "divisor of the positions (rope_scaling linear)"),            \
+      ARG(INT, KEY, "trained", owner, member.trained, .min = 1,                \
+          .fallback = "none",                                                  \
+          .doc = "context in training; pairs with less than 1 rotation in it " \
+                 "are stretched, those with 4 are not (Llama 3.1)")
 
 /* Reports an error and returns false if an option has no effect. */
 bool rope_check(const struct layer *layer, const struct rope_rule *rule,

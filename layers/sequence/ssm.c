@@ -25,22 +25,23 @@ struct ssm {
 static const struct arg_spec ssm_specs[] = {
     ARG(INT, KEY, "state", ssm, state, .min = 1,
         .fallback = "16; 128 with heads",
-        .doc = "values of the state for each inner channel"),
+        .doc = "size of the state for each inner channel"),
     ARG(INT, KEY, "conv", ssm, conv, .min = 1, .initial = 4, .fallback = "4",
-        .doc = "positions that the depthwise convolution sees"),
+        .doc = "window of the depthwise convolution in tokens"),
     ARG(INT, KEY, "expand", ssm, expand, .min = 1, .initial = 2,
-        .fallback = "2", .doc = "inner channels, in times of the outer ones"),
+        .fallback = "2", .doc = "inner channels divided by outer channels"),
     ARG(INT, KEY, "dtrank", ssm, rank, .min = 1,
         .fallback = "channels / 16, rounded up",
-        .doc = "features that the steps are made of, without heads"),
+        .doc = "without heads: features from which the steps are computed"),
     ARG(INT, KEY, "heads", ssm, heads, .min = 1, .fallback = "none",
-        .doc = "Mamba 2: so many heads, each with one decay"),
+        .doc = "Mamba 2: number of heads, each with one decay"),
     ARG(INT, KEY, "groups", ssm, groups, .min = 1, .initial = 1,
         .fallback = "1",
-        .doc = "groups of heads that share what enters and leaves the state"),
+        .doc = "groups of heads that share their input and output matrices "
+               "of the state"),
     ARG(WORDS, WORD, "kernel", ssm, kernel, .words = "fused naive",
         .fallback = "the profile's; fused with heads",
-        .doc = "whether every state is stored"),
+        .doc = "kernel: `naive` stores every state"),
     SPEC_END};
 
 /* Overflows are INT64_MAX, which later sums report. */
@@ -92,8 +93,8 @@ static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
   if (ssm->kernel == SSM_NAIVE || ssm->rank)
     return layer_refuse_surplus(
         layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
-        ssm->rank ? "with heads, steps come from the first projection"
-                  : "with heads there is only the fused kernel");
+        ssm->rank ? "with heads, the first projection computes the steps"
+                  : "Mamba 2 has only a fused kernel");
   if (s->inner % s->heads == 0 && s->heads % s->groups == 0)
     return true;
   struct diagnostic *d =
@@ -102,8 +103,8 @@ static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
                  " groups do not divide %" PRId64 " inner channels",
                  s->heads, s->groups, s->inner);
   return diag_help(
-      d, "inner channels are `expand` x channels, and a head of Mamba 2 "
-         "has 64 of them");
+      d, "there are `expand` x channels inner channels; a head of Mamba 2 "
+         "has 64");
 }
 
 static bool ssm_shape(struct layer *layer) {
@@ -381,6 +382,6 @@ static size_t ssm_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(ssm, "Sequence",
-           "a selective state space: the mixer of Mamba, or Mamba 2",
+           "selective state space, the mixer of Mamba or Mamba 2",
            LAYER_ARGS(ssm, ssm_specs), .shape = ssm_shape, .params = ssm_params,
            .macs = ssm_macs, .trace = ssm_trace, .state = ssm_state);
