@@ -1,7 +1,7 @@
 #!/bin/sh
-# gallery.sh NETC FOLDER [NET...]: FOLDER/gallery.md and the diagrams that it
-# shows, of these nets of examples/zoo, or of all. FOLDER is docs or lies two
-# levels below the repository, so that links lead to the sources from there.
+# gallery.sh NETC FOLDER [NET...]: FOLDER/gallery.md and its diagrams, of these
+# nets of examples/zoo, or of all. FOLDER is docs, or a folder two levels
+# below the repository, so that links lead to the sources from there.
 set -e
 netc=$(realpath "$1")
 folder=$2
@@ -15,11 +15,11 @@ folder=$(realpath "$folder")
 {
   echo "# Gallery"
   echo
-  echo "Diagrams as netc draws them, for readers who want a figure. Made by" \
-    "\`make gallery\`,"
-  echo "which draws all nets of \`examples/zoo/\` in \`build/gallery/\`, too." \
-    "What the parts of a"
-  echo "diagram mean: [pictures.md](pictures.md)."
+  echo "See how netc draws nets, and copy the command under a figure." \
+    "[pictures.md](pictures.md)"
+  echo "explains diagrams. \`make gallery\` makes this page, and draws all nets" \
+    "of \`examples/zoo/\`"
+  echo "in \`build/gallery/\`."
   cd docs/gallery
   for net; do
     source=../../examples/zoo/$net.net

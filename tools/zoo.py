@@ -10,21 +10,21 @@ import sys
 HEAD = """\
 # The zoo
 
-For readers who look for the net of a paper. Made by `make zoo` from what the compiler reports.
-The files are in `examples/zoo/`; `netc zoo:NAME` opens them by name, and `-D NAME=VALUE`
-chooses a member of a family. Of language models and their kin the params are the keys of a
-`config.json` of Hugging Face. The eight names that `examples/huggingface/` has, too, are
-transformers' there: of convnext, detr, dinov2, swin and vit the zoo has the programs of
-others, of gemma3, qwen3 and segformer a table of the sizes. Their numbers are compared with
-those of PyTorch, torchvision, timm, Darknet, Hugging Face and the programs of the papers:
-`tests/data/zoo.csv` has each with its source, `tests/data/zoo/` the layers of models that were
-measured, and `tools/zoo_models.py` what PyTorch keeps of the newer ones.
+Find the net of a paper here, and open it with `netc zoo:NAME`; `-D NAME=VALUE` chooses a member
+of a family. The files are in `examples/zoo/`. `make zoo` makes this page from netc's reports.
 
-Lines are those that are neither blank nor a comment, with those of the files
-that are used. *Predict* is the memory for one image, *train* for batches of 32 with the
-optimizer that the file names, or momentum{how}.
+The params of language models and similar nets are the keys of Hugging Face's `config.json`.
+Eight names are also in `examples/huggingface/`, where they are transformers' models: the zoo's
+convnext, detr, dinov2, swin and vit follow other programs, its gemma3, qwen3 and segformer have
+a table of sizes. The numbers are compared with those of PyTorch, torchvision, timm, Darknet,
+Hugging Face and the papers' programs: `tests/data/zoo.csv` has each with its source,
+`tests/data/zoo/` the layers of measured models, and `tools/zoo_models.py` the tensors that
+PyTorch keeps for the newer ones.
 
-| net | lines | input | parameters | MACs | predict | train |
+Lines are neither blank nor comments, and include those of used files. *Inference* is the memory
+for one image, *train* for batches of 32 with the optimizer in the file, or momentum{how}.
+
+| net | lines | input | parameters | MACs | inference | train |
 |---|--:|---|--:|--:|--:|--:|
 """
 
@@ -32,10 +32,9 @@ OTHERS = """\
 
 ## The same in other languages
 
-Lines that are neither blank nor a comment, here and there. The others differ in
-details: Caffe's AlexNet is the older one, its ResNet-50 ends in three classes,
-Darknet prefers other activations and says how to train in the same file (as
-Debian's package `darknet` has them).
+Lines that are neither blank nor comments, in netc and elsewhere. The others differ in details:
+Caffe's AlexNet is the older one, its ResNet-50 ends in three classes, and Darknet's files (from
+Debian's package `darknet`) use other activations and include training settings.
 
 | net | lines | there | where |
 |---|--:|--:|---|
