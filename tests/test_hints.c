@@ -132,7 +132,7 @@ static const struct {
     {"input 8x8x3\na: conv 4 3x3\nrelu\n", "^",
      "label a, line 2, used 0 times\n", NULL},
     {"input 8x8x3\nconv 4 3x3 groups=1\n", "           ^",
-     "groups=N: parts that do not see each other (1)\n", NULL},
+     "groups=N: groups of channels that are convolved separately (1)\n", NULL},
     {"input 8x8x3\ntrain batch=2\nconv 4 3x3\n", "      ^",
      "batch=N: batch size (1)\n", ""},
 };
