@@ -17,8 +17,8 @@ folder=$(realpath "$folder")
   echo
   echo "See how netc draws nets, and copy the command under a figure." \
     "[pictures.md](pictures.md)"
-  echo "explains diagrams. \`make gallery\` makes this page, and draws all nets" \
-    "of \`examples/zoo/\`"
+  echo "explains diagrams. \`make gallery\` makes this page, and draws" \
+    "all nets of \`examples/zoo/\`"
   echo "in \`build/gallery/\`."
   cd docs/gallery
   for net; do

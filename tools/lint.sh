@@ -105,10 +105,10 @@ twice=$(sed -nE 's/^(struct|enum|union) ([a-z_0-9]+) \{.*/\2/p' \
   head -5)
 [ -z "$twice" ] || say "two structs or enums of one name: $twice"
 
-# A page says for whom it is, before anything else.
+# A page begins with what its reader can do with it.
 for page in docs/*.md; do
-  sed 6q "$page" | grep -qE '^(For|To) |[Ff]or readers' ||
-    say "$page: for whom is it?"
+  sed 6q "$page" | grep -qE "^(For|To|You can|Use|Find|See) " ||
+    say "$page: what can the reader do with it?"
   name=${page##*/}
   sed -n '/^GROUPS/,/^]/p' tools/site.py | grep -qw -- "${name%.md}" ||
     say "$page: GROUPS of tools/site.py lacks it"
