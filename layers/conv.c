@@ -92,8 +92,7 @@ static bool dwconv_shape(struct layer *layer) {
     return false;
   if (!mul_i64(shape_channels(layer->in[0]), conv->multiplier, &channels))
     return layer_refuse(layer, TOO_LARGE, "mult",
-                        "the number of channels "
-                        "passes 2^63 - 1");
+                        "the number of channels passes 2^63 - 1");
   layer->out = window_shape(layer, windows, channels);
   return true;
 }

@@ -22,20 +22,13 @@ struct conv {
 #define CONV_CHANNELS                                                        \
   ARG(INT, POSITION, "channels", conv, channels, .required = true, .min = 1, \
       .grows = true, .doc = "channels of the output")
-#define CONV_KERNEL                                                     \
-  ARG(SIZES, POSITION, "kernel", conv, window.kernel, .required = true, \
-      .min = 1, .doc = "size of the window")
-#define CONV_STRIDE                                                            \
-  ARG(SIZES, STRIDE, "stride", conv, window.stride, .min = 1, .fallback = "1", \
-      .doc = "stride: step from window to window")
-#define CONV_DILATE                                                           \
-  ARG(SIZES, KEY, "dilate", conv, window.dilation, .min = 1, .fallback = "1", \
-      .doc = "dilation: step inside the window")
+#define CONV_KERNEL WINDOW_KERNEL(conv, window.kernel)
+#define CONV_STRIDE WINDOW_STRIDE(conv, window.stride, "1")
+#define CONV_DILATE WINDOW_DILATE(conv, window.dilation)
 #define CONV_GROUPS                                             \
   ARG(INT, KEY, "groups", conv, groups, .min = 1, .initial = 1, \
       .fallback = "1",                                          \
-      .doc = "groups of channels that are convolved "           \
-             "separately")
+      .doc = "groups of channels that are convolved separately")
 #define CONV_BIAS                                             \
   ARG(BIAS, WORD, "bias", conv, bias, .words = "bias nobias", \
       .fallback = "bias, nobias before bn",                   \

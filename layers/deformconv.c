@@ -41,13 +41,10 @@ static bool check_beside(const struct layer *layer, int input, const char *arg,
       shape_with_channels(out, size_product(each, groups ? groups : 1));
   if (fits)
     return true;
-  struct diagnostic *d =
-      layer_fail(layer, SHAPE_MISMATCH, arg, "`%s=` takes %s here%s, not %s",
-                 arg, shape_text(&wanted).text,
-                 groups ? ""
-                        : ", or a multiple of its "
-                          "channels",
-                 shape_text(in).text);
+  struct diagnostic *d = layer_fail(
+      layer, SHAPE_MISMATCH, arg, "`%s=` takes %s here%s, not %s", arg,
+      shape_text(&wanted).text, groups ? "" : ", or a multiple of its channels",
+      shape_text(in).text);
   return diag_help(d,
                    "a `conv %" PRId64 "` with the same window and stride "
                    "gives that shape",

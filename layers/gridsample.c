@@ -39,11 +39,9 @@ static bool check_grid(const struct layer *layer) {
   if ((more == 0 || more == 1) && grid->dtype == DTYPE_FLOAT &&
       shape_channels(grid) == axes)
     return true;
-  struct diagnostic *d =
-      layer_fail(layer, SHAPE_MISMATCH, "grid",
-                 "the points must be "
-                 "%sHxWx%d, not %s",
-                 axes == 3 ? "Dx" : "", axes, shape_text(grid).text);
+  struct diagnostic *d = layer_fail(
+      layer, SHAPE_MISMATCH, "grid", "the points must be %sHxWx%d, not %s",
+      axes == 3 ? "Dx" : "", axes, shape_text(grid).text);
   return diag_help(d, axes == 3
                           ? "`reshape 4x7x7x3` gives x, y and z of 4x7x7 "
                             "points"

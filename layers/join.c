@@ -131,8 +131,7 @@ static bool check_alone(struct layer *layer) {
     diag_help(d, "write them as two layers, one after the other");
   } else if (number && layer->kind->opcode == DOES_DIV && join->number == 0) {
     d = layer_fail(layer, OUT_OF_RANGE, arg,
-                   "the operand is 0, and nothing "
-                   "can be divided by 0");
+                   "the operand is 0, and nothing can be divided by 0");
   }
   return d == NULL;
 }
@@ -142,11 +141,10 @@ static bool elementwise_shape(struct layer *layer) {
   if (!check_alone(layer))
     return false;
   if (isnan(join->number) && (join->over.axes.count || join->over.keep))
-    return layer->in[0]->point ? layer_refuse(layer, WRONG_AXIS, "axis",
-                                              "a value without "
-                                              "axes has no axis "
-                                              "to reduce")
-                               : over_shape(layer, &join->over);
+    return layer->in[0]->point
+               ? layer_refuse(layer, WRONG_AXIS, "axis",
+                              "a value without axes has no axis to reduce")
+               : over_shape(layer, &join->over);
   layer->out = *layer->in[0];
   for (int i = 1; i < layer->input_count; i++)
     if (!broadcast(&layer->out, layer->in[i]))

@@ -292,8 +292,7 @@ bool layer_check_sequence(const struct layer *layer) {
                        in->dim[1]);
     return diag_help(d,
                      "`reshape %" PRId64 "x%" PRId64
-                     "` makes each row a position of a "
-                     "sequence",
+                     "` makes each row a position of a sequence",
                      in->dim[0], in->dim[1]);
   }
   layer_offer_before(d, "reshape %sx%" PRId64, in->rank == 1 ? "1" : "_",

@@ -133,8 +133,7 @@ static size_t weight_trace(const struct layer *layer, struct tape *tape,
 }
 
 LAYER_KIND(weight, "Learned",
-           "a learned tensor, which becomes the current "
-           "tensor",
+           "a learned tensor, which becomes the current tensor",
            LAYER_ARGS(weight, weight_specs), .source = true,
            .shape = weight_shape, .params = weight_params,
            .trace = weight_trace);

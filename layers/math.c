@@ -29,9 +29,7 @@ bool over_shape(struct layer *layer, const struct over *over) {
   }
   if (!find_axes(layer, over, gone)) {
     d = layer_fail(layer, WRONG_AXIS, "axis",
-                   "%s does not have all of these "
-                   "axes",
-                   shape_text(in).text);
+                   "%s does not have all of these axes", shape_text(in).text);
     return diag_help(d,
                      "name each axis once: c, w, h, d, l for a sequence's "
                      "length, or `axis=0` to `axis=%d`",

@@ -164,7 +164,7 @@ struct factor {
 static const struct arg_spec shuffle_specs[] = {
     FACTOR("groups", "number of groups"), SPEC_END};
 static const struct arg_spec factor_specs[] = {
-    FACTOR("factor", "block size by axis"), SPEC_END};
+    FACTOR("factor", "size of a block along each axis"), SPEC_END};
 
 static bool shuffle_shape(struct layer *layer) {
   const struct factor *groups = layer->args;
@@ -311,8 +311,7 @@ static bool up_is_clear(const struct layer *layer) {
       factor ? layer_fail(layer, WRONG_COUNT, "size",
                           "up takes a factor or a size, not both")
              : layer_fail(layer, MISSING_ARGUMENT, NULL,
-                          "up needs a factor "
-                          "or a size");
+                          "up needs a factor or a size");
   return diag_help(d,
                    "`up 2` doubles a map, `up size=14x14` resizes it to 14x14");
 }

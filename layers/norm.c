@@ -350,7 +350,6 @@ LAYER_KIND(lrn, "Normalisation", "local response normalisation across channels",
            .opcode = DOES_LRN);
 
 LAYER_KIND(l2norm, "Normalisation",
-           "scales each vector of the last axis to "
-           "length 1",
+           "scales each vector of the last axis to length 1",
            LAYER_ARGS(norm, l2norm_specs), .shape = layer_same_shape,
            .trace = l2norm_trace, .opcode = DOES_L2NORM);

@@ -10,15 +10,10 @@ struct patch {
   enum bias bias;
 };
 
-#define PATCH_ROWS                                                        \
-  ARG(SIZES, POSITION, "kernel", patch, window.kernel, .required = true,  \
-      .min = 1, .doc = "size of the window"),                             \
-      ARG(SIZES, STRIDE, "stride", patch, window.stride, .min = 1,        \
-          .fallback = "1", .doc = "stride: step from window to window"),  \
-      ARG(PADDING, KEY, "pad", patch, window.pad, .fallback = "0",        \
-          .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"), \
-      ARG(SIZES, KEY, "dilate", patch, window.dilation, .min = 1,         \
-          .fallback = "1", .doc = "dilation: step inside the window")
+#define PATCH_ROWS                                                             \
+  WINDOW_KERNEL(patch, window.kernel),                                         \
+      WINDOW_STRIDE(patch, window.stride, "1"), WINDOW_PAD(patch, window.pad), \
+      WINDOW_DILATE(patch, window.dilation)
 
 static const struct arg_spec unfold_specs[] = {PATCH_ROWS, SPEC_END};
 static const struct arg_spec local_specs[] = {

@@ -6,19 +6,13 @@
 #include "layers/window.h"
 
 #define POOL_ROWS                                                          \
-  ARG(SIZES, POSITION, "kernel", window_args, kernel, .required = true,    \
-      .min = 1, .doc = "size of the window"),                              \
-      ARG(SIZES, STRIDE, "stride", window_args, stride, .min = 1,          \
-          .fallback = "the window",                                        \
-          .doc = "stride: step from window to "                            \
-                 "window"),                                                \
-      ARG(PADDING, KEY, "pad", window_args, pad, .fallback = "0",          \
-          .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`"),  \
+  WINDOW_KERNEL(window_args, kernel),                                      \
+      WINDOW_STRIDE(window_args, stride, "the window"),                    \
+      WINDOW_PAD(window_args, pad),                                        \
       ARG(WORDS, WORD, "ceil", window_args, ceil, .words = "ceil",         \
           .doc = "round the output size up: the last window may pass the " \
                  "end"),                                                   \
-      ARG(SIZES, KEY, "dilate", window_args, dilation, .min = 1,           \
-          .fallback = "1", .doc = "dilation: step inside the window")
+      WINDOW_DILATE(window_args, dilation)
 
 static const struct arg_spec pool_specs[] = {
     POOL_ROWS,

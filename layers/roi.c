@@ -126,5 +126,4 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
 
 ROI(roialign, ROIALIGN, "N boxes cut out of a map by interpolation: NxHxWxC");
 ROI(roipool, ROIPOOL,
-    "N boxes cut out of a map, the maximum of each cell: "
-    "NxHxWxC");
+    "N boxes cut out of a map, the maximum of each cell: NxHxWxC");

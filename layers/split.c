@@ -19,11 +19,9 @@ static const struct arg_spec split_specs[] = {
          "number of equal parts, `split c 2`; or their sizes: `split c 64 32`"},
     SPEC_END};
 
-static const struct arg_spec part_specs[] = {ARG(INT, POSITION, "part", part,
-                                                 index, .min = 1,
-                                                 .doc = "index of the "
-                                                        "part"),
-                                             SPEC_END};
+static const struct arg_spec part_specs[] = {
+    ARG(INT, POSITION, "part", part, index, .min = 1, .doc = "index from 1"),
+    SPEC_END};
 
 int64_t split_count(const struct split *split) {
   return split->parts.count > 1 ? split->parts.count : split->parts.at[0];

@@ -63,8 +63,7 @@ static bool reshape_shape(struct layer *layer) {
       unknowns++;
     } else if (!mul_i64(known, dim, &known)) {
       return layer_refuse(layer, TOO_LARGE, "shape",
-                          "the product of the "
-                          "sizes passes 2^63 - 1");
+                          "the product of the sizes passes 2^63 - 1");
     }
   }
   if (unknowns > 1 || (unknowns == 1 ? count % known != 0 : count != known))

@@ -13,6 +13,20 @@ struct window_args {
   bool stride_is_kernel; /* default of the stride */
 };
 
+/* Rows of such arguments: `at` is the member of struct `of` that holds each. */
+#define WINDOW_KERNEL(of, at)                                        \
+  ARG(SIZES, POSITION, "kernel", of, at, .required = true, .min = 1, \
+      .doc = "size of the window")
+#define WINDOW_STRIDE(of, at, usual)                                \
+  ARG(SIZES, STRIDE, "stride", of, at, .min = 1, .fallback = usual, \
+      .doc = "stride: step from window to window")
+#define WINDOW_PAD(of, at)                          \
+  ARG(PADDING, KEY, "pad", of, at, .fallback = "0", \
+      .doc = "`pad` keeps the size at stride 1; `pad=1`, `pad=0:1`")
+#define WINDOW_DILATE(of, at)                                  \
+  ARG(SIZES, KEY, "dilate", of, at, .min = 1, .fallback = "1", \
+      .doc = "dilation: step inside the window")
+
 /*
  * Fills a window for each spatial axis of the input:
  *   out = floor((in + before + after - D(K-1) - 1) / S) + 1

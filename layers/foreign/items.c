@@ -65,8 +65,7 @@ static const struct {
     {"bias use_bias bias_term", "bias",
      "`nobias` leaves the bias out; `true` and `false` are in small letters"},
     {"name label", "label",
-     "a name is written as a label: `conv1: conv 64 "
-     "3x3`"},
+     "a name is written as a label: `conv1: conv 64 3x3`"},
     {"rate prob p drop_rate", "share", "the share is a value: `dropout 0.5`"},
     {"inplace in_place", "inplace", "write `inplace=on` or `inplace=off`"},
     {"batch_normalize bn batch_norm use_bn", "bn",

@@ -6,10 +6,8 @@
 #include "base/check.h"
 
 static const struct arg_spec attention_specs[] = {
-    ARG(INT, POSITION, "heads", attention, heads, .required = true, .min = 1,
-        .doc = "number of query heads"),
-    ARG(WORDS, WORD, "causal", attention, causal, .words = "causal",
-        .doc = "mask later tokens"),
+    ATTENTION_HEADS(attention),
+    ATTENTION_CAUSAL(attention),
     ARG(INT, KEY, "kv", attention, kv, .min = 1, .fallback = "heads",
         .doc = "number of key and value heads, each shared by heads / kv "
                "query heads"),
@@ -45,9 +43,7 @@ static const struct arg_spec attention_specs[] = {
     ARG(INT, KEY, "rotary", attention, rotary, .min = 2, .fallback = "all",
         .doc = "number of leading features of a head that rope rotates (Phi)"),
     ROPE_SPECS(attention, turns),
-    ARG(REAL, KEY, "dropout", attention, dropout, .low = 0, .high = 1,
-        .fallback = "0",
-        .doc = "fraction of the attention weights that is dropped"),
+    ATTENTION_DROPOUT(attention),
     ARG(WORDS, WORD, "nobias", attention, nobias, .words = "nobias",
         .doc = "projections without biases"),
     ARG(CHOICE, KEY, "bias", attention, biases, .words = ATTENTION_BIASES,
@@ -79,9 +75,7 @@ static const struct arg_spec attention_specs[] = {
                "(gpt-oss)"),
     ARG(WORDS, WORD, "talking", attention, talking, .words = "talking",
         .doc = "mix the heads before and after softmax (CaiT)"),
-    ARG(WORDS, WORD, "kernel", attention, kernel, .words = "fused naive",
-        .fallback = "the profile's",
-        .doc = "attention kernel: `naive` stores the attention weights"),
+    ATTENTION_KERNEL(attention),
     LORA_SPECS(attention, lora),
     ARG(CHOICE, KEY, "lora_on", attention, adapted,
         .words = "qv qkv qkvo padded", .initial = 1, .fallback = "qv",
@@ -193,10 +187,8 @@ static bool check_values(struct layer *layer) {
     struct diagnostic *d = layer_fail(
         layer, DUPLICATE_ARGUMENT, "values",
         "with `%s`, keys and values are products of one tensor", word);
-    return diag_help(d,
-                     "leave out `%s`: the number of parameters stays the "
-                     "same",
-                     word);
+    return diag_help(
+        d, "leave out `%s`: the number of parameters stays the same", word);
   }
   keys.dim[keys.rank - 1] = shape_channels(values);
   if (shape_equal(&keys, values))
@@ -204,8 +196,7 @@ static bool check_values(struct layer *layer) {
   keys = *layer->in[attention_keys(attention)];
   struct diagnostic *d =
       layer_fail(layer, SHAPE_MISMATCH, "values",
-                 "the values, %s, do not "
-                 "match the keys, %s",
+                 "the values, %s, do not match the keys, %s",
                  shape_text(values).text, shape_text(&keys).text);
   return diag_help(d, "all axes but the channels must be equal");
 }
@@ -368,8 +359,7 @@ static bool check_mask(struct layer *layer, const struct attention_sizes *s) {
     return true;
   struct diagnostic *d =
       layer_fail(layer, SHAPE_MISMATCH, "mask",
-                 "the mask, %s, does not "
-                 "broadcast to the scores, %s",
+                 "the mask, %s, does not broadcast to the scores, %s",
                  shape_text(layer->in[input]).text, shape_text(&scores).text);
   return diag_help(d,
                    "from the last axis on, sizes must be equal, or 1; %" PRId64

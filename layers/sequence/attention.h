@@ -56,6 +56,21 @@ struct attention {
   int adapted; /* adapted projections: enum attention_adapted */
 };
 
+/* Rows that every kind of attention has. */
+#define ATTENTION_HEADS(of)                                          \
+  ARG(INT, POSITION, "heads", of, heads, .required = true, .min = 1, \
+      .doc = "number of query heads")
+#define ATTENTION_CAUSAL(of)                                \
+  ARG(WORDS, WORD, "causal", of, causal, .words = "causal", \
+      .doc = "mask later tokens")
+#define ATTENTION_DROPOUT(of)                                                  \
+  ARG(REAL, KEY, "dropout", of, dropout, .low = 0, .high = 1, .fallback = "0", \
+      .doc = "fraction of the attention weights that is dropped")
+#define ATTENTION_KERNEL(of)                                     \
+  ARG(WORDS, WORD, "kernel", of, kernel, .words = "fused naive", \
+      .fallback = "the profile's",                               \
+      .doc = "attention kernel: `naive` stores the attention weights")
+
 /*
  * Positions that each one attends to before and after it; -1: all. A causal
  * window ends with the position. Other windows have half of their size on each

@@ -95,8 +95,8 @@ static bool posembed_shape(struct layer *layer) {
   }
   if (posembed->at >= table_rows(layer) || posembed->at == INT64_MAX)
     return layer_refuse(layer, OUT_OF_RANGE, "at",
-                        "row %" PRId64 ", counted from 0, is not in a table "
-                        "of %" PRId64,
+                        "row %" PRId64
+                        ", counted from 0, is not in a table of %" PRId64,
                         posembed->at, posembed->longest);
   if (posembed->at == ROW_OF_POSITION && posembed->longest &&
       shape_rows(in) > posembed->longest) {

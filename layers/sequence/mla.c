@@ -21,8 +21,7 @@ struct mla {
 };
 
 static const struct arg_spec mla_specs[] = {
-    ARG(INT, POSITION, "heads", mla, heads, .required = true, .min = 1,
-        .doc = "number of query heads"),
+    ATTENTION_HEADS(mla),
     ARG(INT, KEY, "latent", mla, latent, .required = true, .min = 1,
         .doc = "size of the latent vector of keys and values"),
     ARG(INT, KEY, "rope", mla, rope, .required = true, .min = 2,
@@ -35,14 +34,9 @@ static const struct arg_spec mla_specs[] = {
         .doc = "features of a head's values"),
     ARG(INT, KEY, "qlatent", mla, qlatent, .min = 1, .fallback = "none",
         .doc = "size of the latent vector of queries, which is normalised"),
-    ARG(WORDS, WORD, "causal", mla, causal, .words = "causal",
-        .doc = "mask later tokens"),
-    ARG(REAL, KEY, "dropout", mla, dropout, .low = 0, .high = 1,
-        .fallback = "0",
-        .doc = "fraction of the attention weights that is dropped"),
-    ARG(WORDS, WORD, "kernel", mla, kernel, .words = "fused naive",
-        .fallback = "the profile's",
-        .doc = "attention kernel: `naive` stores the attention weights"),
+    ATTENTION_CAUSAL(mla),
+    ATTENTION_DROPOUT(mla),
+    ATTENTION_KERNEL(mla),
     SPEC_END};
 
 /* Overflows are INT64_MAX, which later sums report. */

@@ -27,8 +27,7 @@ struct moe {
 static const struct arg_spec moe_specs[] = {
     ARG(INT, KEY, "experts", moe, experts, .required = true, .min = 1,
         .max = 65536,
-        .doc = "number of experts: blocks with their own "
-               "weights"),
+        .doc = "number of experts: blocks with their own weights"),
     ARG(INT, KEY, "top", moe, top, .required = true, .min = 1,
         .doc = "number of experts for each token"),
     ARG(REAL, KEY, "capacity", moe, capacity, .low = 0, .high = 65536,
