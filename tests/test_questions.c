@@ -25,8 +25,8 @@ static bool is_digit(char c) {
   return isdigit((unsigned char)c);
 }
 
-/* True if no digit of a longer number is in front of `at` or behind `end`. */
-static bool stands_alone(const char *text, const char *at, const char *end) {
+/* True if the match from `at` to `end` cuts no number short. */
+static bool is_whole(const char *text, const char *at, const char *end) {
   char before = at > text ? at[-1] : ' ';
   bool cut =
       is_digit(*at) && (is_digit(before) || before == ',' || before == '.');
@@ -40,7 +40,7 @@ static const char *find_answer(const char *text, const char *at,
                                const char *line) {
   size_t length = strlen(line);
   for (; (at = strstr(at, line)); at++)
-    if (stands_alone(text, at, at + length))
+    if (is_whole(text, at, at + length))
       return at + length;
   return NULL;
 }
