@@ -103,7 +103,8 @@ static struct graph_node *add(struct graph *graph, enum layer_word word) {
   node->source = graph->at.source;
   node->frozen = graph->at.frozen && graph_has_weights(word);
   if (graph->nodes.count == LIMIT_LAYERS)
-    graph_fail(graph, 0, "the net has more than %d layers", LIMIT_LAYERS);
+    graph_fail(graph, 0, "the net has more than %d layers, the maximum",
+               LIMIT_LAYERS);
   *VEC_PUSH(graph->arena, &graph->nodes) = node;
   return node;
 }

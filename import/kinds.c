@@ -271,11 +271,11 @@ static bool kind_binary(struct slice head) {
 #define EXPORT                                                             \
   "torch.onnx.export(model, input, \"model.onnx\") in Python, then `netc " \
   "model.onnx`; of Keras, model.to_json() to a .json file"
-#define LISTED                                                           \
-  "`netc weights %s` lists its tensors, `netc weights MODEL.net --from " \
-  "%s` gives them to a net"
-#define LOADED                                                   \
-  "its net: load it in Python, torch.onnx.export(model, input, " \
+#define LISTED                                                               \
+  "`netc weights %s` lists its tensors; `netc weights MODEL.net --from %s` " \
+  "loads them into a net"
+#define LOADED                                                      \
+  "for the net load it in Python, torch.onnx.export(model, input, " \
   "\"model.onnx\"), then `netc model.onnx`"
 #define READABLE                                                      \
   "netc reads its own sources, ONNX, Keras' .json, .h5 and .keras, "  \

@@ -46,8 +46,8 @@ static bool verify(struct import_proof *p, struct graph *graph,
   if (graph->refused) {
     graph->refused = NULL;
     return graph_fail(graph, 0,
-                      "a layer that is refused by itself is none "
-                      "here; please report this");
+                      "no layer of the source is refused by itself; please "
+                      "report this bug");
   }
   if (graph->kept)
     return !netc_source(p->netc, 1) && import_has_weights(p->netc, graph);
@@ -55,8 +55,8 @@ static bool verify(struct import_proof *p, struct graph *graph,
     return true;
   if (count != result->layer_count)
     return graph_fail(graph, 0,
-                      "the source has %zu layers, the file %zu; "
-                      "please report this",
+                      "the source has %zu layers, but the file has %zu; "
+                      "please report this bug",
                       count, result->layer_count);
   for (size_t i = 0; i < count; i++) {
     struct netc_layer layer = {.size = sizeof layer};
@@ -64,18 +64,18 @@ static bool verify(struct import_proof *p, struct graph *graph,
     netc_layer(p->netc, i, &layer);
     if (strcmp(layer.op, word_of(graph, node)) != 0)
       return graph_fail(graph, node->line,
-                        "layer %zu is `%s` in the source, `%s` in "
-                        "the file; please report this",
+                        "layer %zu is `%s` in the source, but `%s` in the "
+                        "file; please report this bug",
                         i, layer.op, word_of(graph, node));
     if (node->shape.rank > 0 && !same_shape(&layer.out, &node->shape))
-      return graph_fail(graph, node->line,
-                        "%s gives %s in the file, `%s` gives %s", name_of(node),
-                        graph_sizes(graph, node->shape.size, node->shape.rank),
-                        layer.written, dims_text(graph, &layer.out));
+      return graph_fail(
+          graph, node->line, "%s outputs %s in the file, but `%s` outputs %s",
+          name_of(node), graph_sizes(graph, node->shape.size, node->shape.rank),
+          layer.written, dims_text(graph, &layer.out));
     if (layer.param_count != node->params)
       return graph_fail(
           graph, node->line,
-          "%s has %" PRId64 " parameters in the file, `%s` has %" PRId64,
+          "%s has %" PRId64 " parameters in the file, but `%s` has %" PRId64,
           name_of(node), node->params, layer.written, layer.param_count);
   }
   return true;

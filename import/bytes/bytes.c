@@ -95,7 +95,7 @@ static bool read_file(struct byte_store *store, uint64_t at, unsigned char *to,
     if (got < 0)
       return store_fail(store, strerror(errno));
     if (got == 0)
-      return store_fail(store, "it became shorter while it was read");
+      return store_fail(store, "it was truncated while netc read it");
     to += got;
     at += (uint64_t)got;
     count -= (size_t)got;
@@ -106,7 +106,7 @@ static bool read_file(struct byte_store *store, uint64_t at, unsigned char *to,
 bool byte_store_read(struct byte_store *store, uint64_t at, void *to,
                      size_t count) {
   if (at > store->size || count > store->size - at)
-    return store_fail(store, "it ends before what it promises");
+    return store_fail(store, "it ends too early: some of its data are missing");
   if (!store->memory)
     return read_file(store, at, to, count);
   memcpy(to, store->memory + at, count);
@@ -145,7 +145,7 @@ bool bytes_fits(struct byte_reader *r, uint64_t count, uint64_t size) {
   if (!bytes_ok(r))
     return false;
   if (size > 0 && count > (r->end - r->at) / size)
-    return bytes_fail(r, "it ends before what it promises");
+    return bytes_fail(r, "it ends too early: some of its data are missing");
   return true;
 }
 
@@ -192,7 +192,7 @@ bool bytes_go(struct byte_reader *r, uint64_t place) {
   if (!bytes_ok(r))
     return false;
   if (place > r->end - r->begin)
-    return bytes_fail(r, "it ends before byte %" PRIu64 ", which is meant",
+    return bytes_fail(r, "it ends before byte %" PRIu64 ", to which it refers",
                       place);
   r->at = r->begin + place;
   return true;
@@ -278,7 +278,7 @@ bool bytes_match(struct byte_reader *r, const void *magic, size_t count) {
 
 bool bytes_enter(struct byte_reader *r) {
   if (bytes_ok(r) && r->depth == LIMIT_DEPTH)
-    return bytes_fail(r, "more than %d levels of nesting", LIMIT_DEPTH);
+    return bytes_fail(r, "it is nested more than %d levels deep", LIMIT_DEPTH);
   r->depth++;
   return bytes_ok(r);
 }

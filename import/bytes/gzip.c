@@ -46,7 +46,7 @@ static bool fill(struct gzip *g) {
   uint64_t left = g->packed->size - g->at;
   size_t count = left < GZIP_BLOCK ? (size_t)left : GZIP_BLOCK;
   if (count == 0)
-    return gzip_fail(g, "what gzip packed is cut off");
+    return gzip_fail(g, "its gzip data end too early");
   if (!byte_store_read(g->packed, g->at, g->in, count))
     return false;
   g->at += count;
@@ -62,8 +62,8 @@ static bool put(struct gzip *g, size_t count) {
                        ? UINT64_MAX
                        : g->packed->size * GZIP_BOMB;
   if (g->size + count > LIMIT_SOURCE_BYTES && g->size + count > limit)
-    return gzip_fail(g, "unpacked by gzip it would be over 1 GiB and more than "
-                        "100 times as large");
+    return gzip_fail(g, "unpacked by gzip it would exceed 1 GiB, more than "
+                        "100 times its size");
   bool hole = memcmp(g->out, zeros, count) == 0;
   for (size_t done = 0; done < count && !hole;) {
     ssize_t put = pwrite(fileno(g->to), g->out + done, count - done,
@@ -89,7 +89,7 @@ static bool unpack_stream(struct gzip *g) {
       if (status != Z_OK && status != Z_STREAM_END)
         return gzip_fail(g, status == Z_MEM_ERROR
                                 ? "out of memory"
-                                : "what gzip packed is broken");
+                                : "its gzip data are corrupt");
     }
     if (!put(g, GZIP_BLOCK - g->stream.avail_out))
       return false;

@@ -47,11 +47,11 @@ static bool fault(struct zip *zip, struct arena *arena, const char *format,
 static bool read_wide_end(struct zip_reading *z, uint64_t narrow) {
   struct byte_reader *r = &z->r;
   if (narrow < 20 || !bytes_go(r, narrow - 20) || bytes_u32(r) != 0x07064b50)
-    return fault(z->zip, z->arena, "it lacks the record of large archives");
+    return fault(z->zip, z->arena, "it has no ZIP64 record");
   bytes_skip(r, 4);
   uint64_t place = bytes_u64(r);
   if (!bytes_go(r, place) || bytes_u32(r) != 0x06064b50)
-    return fault(z->zip, z->arena, "it lacks the record of large archives");
+    return fault(z->zip, z->arena, "it has no ZIP64 record");
   bytes_skip(r, 28);
   z->count = bytes_u64(r);
   uint64_t size = bytes_u64(r);
@@ -78,8 +78,8 @@ static bool read_end(struct zip_reading *z, uint64_t place) {
   }
   if (!bytes_ok(r) || z->end > place || z->begin > z->end)
     return fault(z->zip, z->arena,
-                 "its directory would lie at bytes %" PRIu64 " to %" PRIu64
-                 " of %" PRIu64,
+                 "its directory would be at bytes %" PRIu64 " to %" PRIu64 " "
+                 "of %" PRIu64,
                  z->begin, z->end, place);
   return true;
 }
@@ -213,7 +213,7 @@ static bool check_sizes(struct zip_reading *z) {
     uint64_t size = z->zip->members.at[i].size;
     if (size > most - sum)
       return fault(z->zip, z->arena,
-                   "unpacked it would be more than %d times as large",
+                   "unpacked it would be more than %d times its size",
                    ZIP_BOMB);
     sum += size;
   }
@@ -233,7 +233,8 @@ bool zip_open(struct zip *zip, struct byte_store *store, struct arena *arena) {
       return false;
   if (z.r.at != z.end)
     return fault(zip, arena,
-                 "its directory has %" PRIu64 " bytes, its members %" PRIu64,
+                 "its directory has %" PRIu64
+                 " bytes, but its members have %" PRIu64,
                  z.end - z.begin, z.r.at - z.begin);
   return sort_names(&z) && check_sizes(&z);
 }
@@ -284,7 +285,7 @@ static bool inflate_all(struct slice from, unsigned char *to, uint64_t size,
 static bool is_sum(struct zip *zip, const struct zip_member *m,
                    struct arena *arena, unsigned long sum) {
   return sum == m->crc ||
-         fault(zip, arena, "`%s` is broken: its checksum is another", m->name);
+         fault(zip, arena, "`%s` is corrupt: its checksum differs", m->name);
 }
 
 bool zip_read(struct zip *zip, const struct zip_member *m, struct arena *arena,
@@ -292,8 +293,8 @@ bool zip_read(struct zip *zip, const struct zip_member *m, struct arena *arena,
   struct arena scratch;
   if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
     return fault(zip, arena,
-                 "`%s` is packed by method %d; stored and deflated members "
-                 "are read",
+                 "`%s` is packed by method %d; netc reads stored and "
+                 "deflated members",
                  m->name, m->method);
   if (m->size >= LIMIT_SOURCE_BYTES || m->packed >= LIMIT_SOURCE_BYTES)
     return fault(zip, arena, "`%s` has %" PRIu64 " bytes, over 1 GiB", m->name,
@@ -313,7 +314,8 @@ bool zip_read(struct zip *zip, const struct zip_member *m, struct arena *arena,
   if (!read)
     return fault(zip, arena, "%s", zip->store->fault);
   if (!whole)
-    return fault(zip, arena, "`%s` is broken, or has another size", m->name);
+    return fault(zip, arena, "`%s` is corrupt, or has a different size",
+                 m->name);
   return is_sum(zip, m, arena,
                 crc32(0, (const unsigned char *)to, (unsigned)m->size));
 }

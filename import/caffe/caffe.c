@@ -70,7 +70,7 @@ static bool to_shape(struct caffe *c, size_t line, const int64_t *dims,
   if (count < 2 || count > 5)
     return graph_fail(
         c->graph, line,
-        "an input of %d sizes; 2 to 5 are supported: samples, channels, ...",
+        "the input has %d sizes; 2 to 5 are supported: samples, channels, ...",
         count);
   shape->rank = count - 1;
   for (int i = 2; i < count; i++)
@@ -139,15 +139,15 @@ static bool add_picture(struct caffe *c, const struct caffe_layer *layer,
   if (!import_given(c->options, top, &size)) {
     if (size.size[0] == 0 || size.size[1] == 0) {
       graph_fail(c->graph, layer->line,
-                 "`%.*s` reads its images from elsewhere: their size is not in "
+                 "`%.*s` reads images from other files: their size is not in "
                  "this file",
                  SLICE_ARG(top));
       return graph_help(c->graph, "give it: --input %.*s=HEIGHTxWIDTHxCHANNELS",
                         SLICE_ARG(top));
     }
     graph_note(c->graph,
-               "The data layer says %" PRId64 "x%" PRId64
-               "; 3 channels are assumed.",
+               "The data layer gives %" PRId64 "x%" PRId64 "; netc assumes 3 "
+               "channels.",
                size.size[0], size.size[1]);
   }
   return add_input(c, top, layer->line, &size);
@@ -207,7 +207,7 @@ static size_t count_fields(const struct prototxt_field *message,
 static bool read_type(struct caffe *c, struct caffe_layer *layer) {
   const struct prototxt_field *type = prototxt_find(layer->message, "type");
   if (!type)
-    return graph_fail(c->graph, layer->line, "a layer without `type`");
+    return graph_fail(c->graph, layer->line, "a layer has no `type`");
   layer->type = type->is_string ? text_of(c, type->value) : today(type->value);
   if (!layer->type)
     graph_fail(c->graph, type->line, "netc has no equivalent of the type %.*s",
@@ -270,7 +270,9 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
     else if (entry || slice_is(f->value, "label"))
       *whole = false;
     else
-      return graph_fail(c->graph, f->line, "no layer above has the top `%.*s`",
+      return graph_fail(c->graph, f->line,
+                        "no layer above produces the top "
+                        "`%.*s`",
                         SLICE_ARG(f->value));
   }
   layer->bottoms = bottoms;
@@ -285,7 +287,7 @@ static bool check_tops(struct caffe *c, const struct caffe_layer *layer) {
     bool in_place = bottom && slice_equal(bottom->value, layer->tops[i]);
     if (entry && entry->number > 0 && !in_place)
       return graph_fail(c->graph, layer->line,
-                        "a layer above has the top `%.*s` already",
+                        "a layer above already produces the top `%.*s`",
                         SLICE_ARG(layer->tops[i]));
     bottom = bottom ? prototxt_again(bottom) : NULL;
   }
@@ -310,7 +312,9 @@ static bool read_layer(struct caffe *c, struct prototxt_field *message) {
   if (is_source(&layer))
     return add_data(c, &layer);
   if (is_among(layer.type, boxes, sizeof boxes / sizeof *boxes)) {
-    graph_note(c->graph, "%s is left out: it makes boxes and has no weights.",
+    graph_note(c->graph,
+               "%s is left out: it computes boxes and has no "
+               "weights.",
                layer.type);
     leave_out(c, &layer);
     return true;

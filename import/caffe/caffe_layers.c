@@ -182,7 +182,7 @@ static void weigh(struct caffe *c, int *terms) {
 static bool shapes_differ(struct caffe *c, int bottom, const char *in_what) {
   struct graph *g = c->graph;
   struct graph_shape first = *caffe_shape(c), other = *graph_shape(g, bottom);
-  caffe_fail(c, graph_text(g, "its bottoms have different %s, %s and %s",
+  caffe_fail(c, graph_text(g, "its bottoms have different %s: %s and %s",
                            in_what, graph_sizes(g, first.size, first.rank),
                            graph_sizes(g, other.size, other.rank)));
   return window_meet_help(g, first.size[first.rank - 1] ==
@@ -294,15 +294,15 @@ bool caffe_axpy(struct caffe *c) {
 static bool unknown(struct caffe *c) {
   if (!c->options->allow_unknown) {
     graph_fail(c->graph, c->at->line,
-               "`%s`: netc has no equivalent of the type %s", c->at->name,
-               c->at->type);
+               "netc has no equivalent of `%s`, a layer of type %s",
+               c->at->name, c->at->type);
     return graph_help(c->graph,
-                      "--allow-unknown leaves it out, with what follows "
-                      "from it");
+                      "--allow-unknown leaves it out, and all layers that "
+                      "depend on it");
   }
   graph_note(c->graph,
-             "`%s` (%s) is left out, with what follows from it: netc has no "
-             "equivalent.",
+             "`%s` (%s) and all layers that depend on it are left out: netc "
+             "has no equivalent.",
              c->at->name, c->at->type);
   for (size_t i = 0; i < c->at->top_count; i++)
     map_add(c->graph->arena, &c->blobs, c->at->tops[i])->number = 0;
@@ -321,8 +321,7 @@ bool caffe_python(struct caffe *c) {
   if (!says_dropout(prototxt_text(c->params, "layer", "")) &&
       !says_dropout(prototxt_text(c->params, "module", "")))
     return unknown(c);
-  graph_note(c->graph,
-             "`%s` (Python) is left out: a prediction is without dropout.",
+  graph_note(c->graph, "`%s` (Python) is left out: inference has no dropout.",
              c->at->name);
   caffe_set(c, 0, c->in);
   return true;

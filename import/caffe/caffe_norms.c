@@ -28,8 +28,8 @@ bool caffe_batch_norm(struct caffe *c) {
 bool caffe_whole_norm(struct caffe *c) {
   struct graph_node *node = caffe_first(c, WORD_BN);
   graph_eps(c->graph, node, caffe_real(c, "eps", 1e-5));
-  if (caffe_lacks_values(c, "its weights are not converted: forks of Caffe "
-                            "differ in what they are"))
+  if (caffe_lacks_values(c, "its weights are not converted, because forks of "
+                            "Caffe define them differently"))
     return false;
   GRAPH_TENSOR(node, 2, caffe_channels(c));
   return caffe_give(c, node);
@@ -43,8 +43,8 @@ bool caffe_lrn(struct caffe *c) {
   if (alpha < 1e-4 || alpha > 1e-4 || beta < 0.75 || beta > 0.75 || k < 1 ||
       k > 1)
     graph_note(c->graph,
-               "`%s` (LRN) has alpha %s, beta %s and k %s; here they are "
-               "0.0001, 0.75 and 1.",
+               "`%s` (LRN) has alpha %s, beta %s and k %s; netc uses 0.0001, "
+               "0.75 and 1.",
                c->at->name, graph_number(c->graph, alpha),
                graph_number(c->graph, beta), graph_number(c->graph, k));
   graph_int(c->graph, node, PART_NONE, "", caffe_int(c, "local_size", 5, 1));

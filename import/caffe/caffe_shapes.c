@@ -46,7 +46,7 @@ static int reshaped(struct caffe *c, int64_t *dims) {
   else if (free == 0)
     caffe_fail(c, "the batch cannot be inferred");
   else if (rest == 0 || (free < 0 && rest != 1))
-    caffe_fail(c, "the new shape has another number of values");
+    caffe_fail(c, "the new shape has a different number of values");
   if (free > 0)
     dims[free] = rest;
   return c->graph->failed ? -1 : count - 1;
@@ -63,8 +63,8 @@ bool caffe_reshape(struct caffe *c) {
             graph_sizes(c->graph, dims + 2, rank));
   if (rank > 1)
     graph_note(c->graph,
-               "`%s` reshapes channels last here, channels first "
-               "in Caffe: equal sizes, values in another order.",
+               "`%s` reshapes with channels first in Caffe and last in netc: "
+               "the sizes are equal, but the values are in another order.",
                c->at->name);
   return caffe_give(c, node);
 }
@@ -104,7 +104,7 @@ bool caffe_crop(struct caffe *c) {
     if (offset && prototxt_again(offset))
       offset = prototxt_again(offset);
     if (to->rank != 3 || from > in->size[i] || to->size[i] > in->size[i] - from)
-      return caffe_fail(c, "it crops outside of its input");
+      return caffe_fail(c, "it crops outside its input");
     if (to->size[i] != in->size[i])
       input = caffe_part(c, input, i, from, from + to->size[i])->index;
   }
@@ -179,11 +179,10 @@ bool caffe_roi_pooling(struct caffe *c) {
   struct graph_node *boxes =
       c->at->bottom_count == 2 ? graph_at(c->graph, c->at->bottoms[1]) : NULL;
   if (!boxes || boxes->word != WORD_INPUT || size[0] == 0 || size[1] == 0)
-    return caffe_fail(c, "it needs boxes that come in, `pooled_h` and "
-                         "`pooled_w`");
+    return caffe_fail(c, "it needs input boxes, `pooled_h` and `pooled_w`");
   boxes->shape = (struct graph_shape){2, {1, 4}};
   graph_note(c->graph,
-             "`%s` is one box here, left, top, right and bottom, without the "
+             "`%s` is read as one box (left, top, right, bottom) without the "
              "number of its sample.",
              boxes->name);
   struct graph_node *node = caffe_first(c, WORD_ROIPOOL);

@@ -37,7 +37,8 @@ static void lack(struct caffe *c, int place) {
       c, known
              ? graph_text(c->graph, "%s has no blob %d for it", v->path, place)
              : graph_text(c->graph, "%s has no values for it", v->path));
-  graph_help(c->graph, "layers are found by name: is it of another net?");
+  graph_help(c->graph, "layers are matched by name: does the file belong to "
+                       "another net?");
 }
 
 float *caffe_take(struct caffe *c, struct graph_node *node, const char *name,
@@ -53,8 +54,8 @@ float *caffe_take(struct caffe *c, struct graph_node *node, const char *name,
   }
   if (t->count != count) {
     caffe_fail(c, graph_text(c->graph,
-                             "blob %d has %" PRId64 " values in %s, by the "
-                             "prototxt %" PRId64,
+                             "blob %d has %" PRId64 " values in %s, but the "
+                             "prototxt needs %" PRId64,
                              place, t->count, v->path, count));
     return NULL;
   }
@@ -75,7 +76,7 @@ bool caffe_lacks_values(struct caffe *c, const char *why) {
   if (!c->values)
     return false;
   caffe_fail(c, why);
-  graph_help(c->graph, "without --weights the net is read");
+  graph_help(c->graph, "without --weights netc reads the net alone");
   return true;
 }
 
@@ -87,8 +88,8 @@ void caffe_values_end(struct caffe *c) {
     if (!v->taken[i] && v->file.tensors.at[i].count > 0) {
       const char *name = v->file.tensors.at[i].name;
       graph_note(c->graph,
-                 "The .caffemodel has weights of layers that the prototxt does "
-                 "not have, as `%.*s`.",
+                 "The .caffemodel has weights for layers that the prototxt "
+                 "lacks, such as `%.*s`.",
                  (int)(strrchr(name, '.') - name), name);
       break;
     }

@@ -64,8 +64,8 @@ static bool convolution(struct caffe *c, int64_t out, int64_t groups) {
   if (in % groups != 0 || out % groups != 0)
     return caffe_fail(
         c, graph_text(c->graph,
-                      "`group` of %" PRId64 " does not divide %" PRId64
-                      " channels that come in, or `num_output` of %" PRId64,
+                      "`group` of %" PRId64 " does not divide %" PRId64 " "
+                      "input channels, or `num_output` of %" PRId64,
                       groups, in, out));
   struct graph_node *node = window_conv(c->graph, c->in, in, out, groups, &w);
   if (!fits(c, node))
@@ -89,11 +89,12 @@ bool caffe_depthwise(struct caffe *c) {
 bool caffe_grouped(struct caffe *c) {
   if (prototxt_find(c->params, "group"))
     return caffe_convolution(c);
-  caffe_fail(c, "`group` is missing, and forks of Caffe differ in what it is "
-                "then");
+  caffe_fail(c, "`group` is missing, and forks of Caffe have different "
+                "defaults");
   return graph_help(c->graph,
-                    "give `group` the number of channels, for a kernel each, "
-                    "or the type Convolution, for all of them");
+                    "set `group` to the number of channels for one kernel "
+                    "each, or use the type Convolution for kernels over all "
+                    "channels");
 }
 
 bool caffe_deconvolution(struct caffe *c) {

@@ -50,11 +50,11 @@ static bool read_string(struct prototxt_reader *r,
   while (r->at < r->end && *r->at != quote && *r->at != '\n')
     r->at += *r->at == '\\' && r->at + 1 < r->end ? 2 : 1;
   if (r->at >= r->end || *r->at != quote)
-    return graph_fail(r->graph, r->line, "unterminated string");
+    return graph_fail(r->graph, r->line, "a string has no closing quote");
   field->value = (struct slice){begin, (size_t)(r->at++ - begin)};
   field->is_string = true;
   return !memchr(begin, '\0', field->value.length) ||
-         graph_fail(r->graph, r->line, "a NUL in the string of `%.*s`",
+         graph_fail(r->graph, r->line, "the string of `%.*s` contains a NUL",
                     SLICE_ARG(field->name));
 }
 
@@ -74,7 +74,9 @@ static bool read_fields(struct prototxt_reader *r,
   struct prototxt_field **last = fields;
   *fields = NULL;
   if (depth > LIMIT_DEPTH)
-    return graph_fail(r->graph, r->line, "messages nested deeper than %d",
+    return graph_fail(r->graph, r->line,
+                      "messages are nested more than %d "
+                      "levels deep",
                       LIMIT_DEPTH);
   for (;;) {
     skip_blanks(r);

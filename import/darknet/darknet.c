@@ -39,7 +39,7 @@ static bool read_sections(struct darknet *d, struct slice rest) {
     if (*line.at == '[') {
       const char *end = memchr(line.at, ']', line.length);
       if (!end)
-        return graph_fail(g, number, "a section without `]`");
+        return graph_fail(g, number, "a section has no closing `]`");
       struct darknet_section *s = VEC_PUSH(g->arena, &d->sections);
       s->name = (struct slice){line.at + 1, (size_t)(end - line.at) - 1};
       s->line = number;

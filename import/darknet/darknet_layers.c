@@ -89,7 +89,8 @@ int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
   if (function)
     return graph_layer(d->graph, function->word, input)->index;
   if (slice_is(name, "ramp"))
-    graph_note(d->graph, "Darknet's `ramp` is left out: it has no weights.");
+    graph_note(d->graph, "Darknet's activation `ramp` is left out: it has no "
+                         "weights.");
   else
     graph_fail(d->graph, option ? option->line : s->line,
                "netc has no equivalent of the activation `%.*s`",
@@ -150,8 +151,8 @@ int darknet_pool(struct darknet *d, struct darknet_section *s, int input) {
   if (same) /* padding is outside all windows */
     w = bare;
   if (d->word == WORD_AVGPOOL && w.after[0])
-    graph_note(d->graph, "[local_avgpool] leaves its padding out of the mean; "
-                         "here it counts as zeros.");
+    graph_note(d->graph, "[local_avgpool] excludes its padding from the "
+                         "mean; netc counts it as zeros.");
   return darknet_fit(d, s, window_pool(d->graph, d->word, input, &w, false));
 }
 
@@ -188,7 +189,7 @@ int darknet_reorg(struct darknet *d, struct darknet_section *s, int input) {
     return extend(d, s, input, extra);
   if (stride == 1)
     return input;
-  graph_note(d->graph, "Darknet's [reorg] puts values into another order.");
+  graph_note(d->graph, "Darknet's [reorg] has a different order of values.");
   struct graph_node *node =
       graph_layer(d->graph, back ? WORD_PIXELSHUFFLE : WORD_SPACE2DEPTH, input);
   graph_int(d->graph, node, PART_NONE, "", stride);
@@ -242,9 +243,11 @@ int darknet_route(struct darknet *d, struct darknet_section *s, int input) {
     if (d->graph->failed)
       return input;
     if (in.channels % groups != 0 || group >= groups)
-      return DARKNET_FAIL(
-          d, s, "%" PRId64 " channels have no group %" PRId64 " of %" PRId64,
-          in.channels, group, groups);
+      return DARKNET_FAIL(d, s,
+                          "%" PRId64
+                          " channels cannot be split into the groups: there "
+                          "is no group %" PRId64 " of %" PRId64,
+                          in.channels, group, groups);
     if (groups > 1)
       from = part_of(d, from, group * part, (group + 1) * part);
     *VEC_PUSH(d->graph->arena, &join.inputs) = from;
@@ -303,7 +306,8 @@ int darknet_scale(struct darknet *d, struct darknet_section *s, int input) {
   int64_t channels = darknet_size(d, input).channels;
   int64_t scaled = darknet_size(d, other).channels;
   if (channels != scaled)
-    return DARKNET_FAIL(d, s, "[%.*s] scales %" PRId64 " channels by %" PRId64,
+    return DARKNET_FAIL(d, s,
+                        "[%.*s] cannot scale %" PRId64 " channels by %" PRId64,
                         SLICE_ARG(s->name), scaled, channels);
   if (slice_is(s->name, "scale_channels") &&
       graph_shape(d->graph, input)->rank < 3) {
@@ -319,7 +323,9 @@ int darknet_scale(struct darknet *d, struct darknet_section *s, int input) {
 int darknet_control(struct darknet *d, struct darknet_section *s, int input) {
   int other = other_of(d, s);
   if (darknet_size(d, input).channels != darknet_size(d, other).channels)
-    return DARKNET_FAIL(d, s, "[%.*s] needs as many channels",
+    return DARKNET_FAIL(d, s,
+                        "[%.*s] needs inputs with the same number of "
+                        "channels",
                         SLICE_ARG(s->name));
   return graph_pair(d->graph, d->word, input, other)->index;
 }

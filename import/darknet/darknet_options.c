@@ -56,8 +56,8 @@ bool darknet_integer(struct darknet *d, size_t line, struct slice text,
     return false;
   if (*end || read < text.length)
     graph_note(d->graph,
-               "Line %zu: `%.*s` is read as %" PRId64 ", as Darknet does.",
-               line, SLICE_ARG(text), *value);
+               "Line %zu: `%.*s` is read as %" PRId64 ", as in Darknet.", line,
+               SLICE_ARG(text), *value);
   return true;
 }
 

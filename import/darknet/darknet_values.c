@@ -71,7 +71,7 @@ void darknet_take(struct darknet *d, struct darknet_section *s,
                "layer %zu, [%.*s], needs %" PRId64
                " values for its %s, but %s has only %" PRIu64 " more",
                d->layers.count, SLICE_ARG(s->name), count, name, v->path, left);
-    graph_help(d->graph, "it was cut off, or is of another net");
+    graph_help(d->graph, "it was truncated, or belongs to another net");
     return;
   }
   struct stored_tensor stored = {.type = VALUE_F32, .at = v->at};
@@ -98,11 +98,11 @@ bool darknet_values_end(struct darknet *d) {
   if (d->graph->failed || left == 0)
     return !d->graph->failed;
   graph_fail(d->graph, v->last ? v->last->line : 0,
-             "%" PRIu64 " bytes of %s are left over after the last layer with "
+             "%" PRIu64 " bytes of %s remain after the last layer with "
              "weights",
              left, v->path);
-  return graph_help(d->graph, "it is of another net, or of another version of "
-                              "this one");
+  return graph_help(d->graph, "it belongs to another net, or to another "
+                              "version of this one");
 }
 
 void darknet_values_close(struct darknet *d) {

@@ -93,8 +93,8 @@ int darknet_crnn(struct darknet *d, struct darknet_section *s, int input) {
   if (!graph_same_shape(graph_shape(d->graph, first),
                         graph_shape(d->graph, own)))
     return DARKNET_FAIL(d, s, "the state of [crnn] does not keep its size");
-  graph_note(d->graph, "[crnn] is one step here, and the state before it what "
-                       "its input gives.");
+  graph_note(d->graph, "[crnn] is read as one step, whose previous state is "
+                       "computed from its input.");
   int state = graph_pair(d->graph, WORD_ADD, first, own)->index;
   return convolve(d, s, state, output, w);
 }
@@ -169,8 +169,8 @@ int darknet_rnn(struct darknet *d, struct darknet_section *s, int input) {
   struct graph_node *node =
       graph_layer(d->graph, WORD_LINEAR, recurrent(d, s, input, hidden, 1));
   graph_int(d->graph, node, PART_CHANNELS, "", output);
-  graph_note(d->graph, "The states of [rnn] have its activation, which each "
-                       "of both products goes through; here tanh of the sum.");
+  graph_note(d->graph, "[rnn] applies its activation to each of its two "
+                       "products; netc applies tanh to the sum.");
   return weigh(d, s, node, graph_count(sizes, 2), output);
 }
 

@@ -69,21 +69,20 @@ static bool differs(struct hugging *h, const char *what, int64_t stored,
   int64_t rest = stored - ours;
   const char *more = rest > 0 ? "more" : "less";
   if (are_rotations(h, rest)) {
-    graph_note(h->graph, "besides, %s has %" PRId64 " tables of rotations",
+    graph_note(h->graph, "%s also has %" PRId64 " tables of rotations",
                h->stored.name, h->stored.computed);
     return true;
   }
   if (is_table(h, rest, what)) {
     graph_note(h->graph,
-               "besides, %s has the table of words once more, as "
-               "lm_head.weight",
+               "%s also has a second copy of the token table, lm_head.weight",
                h->stored.name);
     return true;
   }
   if (rest > 0 && has_further(h)) {
     graph_note(h->graph,
-               "besides, %s has %s %s with layer %" PRId64
-               ", which predicts words that are further away",
+               "%s also has %s %s in layer %" PRId64 ", which predicts later "
+               "tokens",
                h->stored.name, count_text(rest).text, what, h->stored.last);
     return true;
   }
@@ -92,14 +91,16 @@ static bool differs(struct hugging *h, const char *what, int64_t stored,
                count_text(rest < 0 ? -rest : rest).text, what, more);
     return true;
   }
-  graph_fail(h->graph, 0, "%s has %s %s, the net of this config %s: %s %s",
+  graph_fail(h->graph, 0,
+             "%s has %s %s, but the net of this config has %s: "
+             "%s %s",
              h->stored.name, count_text(stored).text, what,
              count_text(ours).text, count_text(rest < 0 ? -rest : rest).text,
              more);
   return graph_help(h->graph,
-                    "the two may be of different models, or the files may "
-                    "have what the net does not; `netc import "
-                    "--allow-unknown` writes it nevertheless");
+                    "they may belong to different models, or the files may "
+                    "have tensors that the net lacks; `netc import "
+                    "--allow-unknown` writes the net anyway");
 }
 
 bool hugging_check(struct hugging *h, int64_t params, int64_t all) {
@@ -134,8 +135,8 @@ void hugging_note_bytes(struct hugging *h, struct slice source) {
              h->weight_dtype ? h->weight_dtype : h->dtype,
              rest > 0 && has_further(h)
                  ? graph_text(h->graph,
-                              ", with layer %" PRId64
-                              ", which predicts words that are further away",
+                              ", in layer %" PRId64 ", which predicts later "
+                              "tokens",
                               h->stored.last)
                  : "");
 }

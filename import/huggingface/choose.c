@@ -40,9 +40,9 @@ static bool unknown_type(struct hugging *h, const struct fact *fact) {
             SLICE_ARG(fact->text), s.best.at ? "; did you mean `" : "",
             SLICE_ARG(s.best), s.best.at ? "`?" : "");
   return graph_help(h->graph,
-                    "known are %.*s; torch.onnx.export(model, input, "
-                    "\"model.onnx\") in Python gives what `netc import "
-                    "model.onnx` reads",
+                    "netc knows %.*s; for others write "
+                    "torch.onnx.export(model, input, \"model.onnx\") in "
+                    "Python, then `netc import model.onnx`",
                     SLICE_ARG(known));
 }
 
@@ -50,9 +50,9 @@ static bool choose_type(struct hugging *h) {
   const struct fact *fact = fact_of(h->facts, "model_type");
   if (!fact) {
     graph_fail(h->graph, 0, "the config has no `model_type`");
-    return graph_help(h->graph, "`\"model_type\": \"llama\"`, say, names the "
-                                "architecture; `netc import --types` lists "
-                                "them");
+    return graph_help(h->graph, "`\"model_type\": \"llama\"`, for example, "
+                                "names the architecture; `netc import "
+                                "--types` lists them");
   }
   if (fact->kind != FACT_WORD)
     return hugging_refuse(h, fact, "the name of an architecture");
@@ -130,8 +130,8 @@ bool hugging_unknown_head(struct hugging *h) {
   const struct fact *fact = fact_of(h->facts, "architectures_0");
   fact_fail(h->facts, fact, "the head of `%.*s` is not supported",
             SLICE_ARG(fact->text));
-  return graph_help(h->graph, "a class that ends in Model is the net without "
-                              "a head");
+  return graph_help(h->graph, "a class that ends in `Model` is the net "
+                              "without a head");
 }
 
 static bool choose_head(struct hugging *h) {
@@ -181,7 +181,7 @@ static void choose_rotation(struct hugging *h) {
       slice_is(type->text, "llama3"))
     return;
   if (!slice_is(type->text, "default"))
-    graph_note(h->graph, "rope_scaling `%.*s` changes no size; left out",
+    graph_note(h->graph, "rope_scaling `%.*s` changes no size; it is left out",
                SLICE_ARG(type->text));
   fact_put(h->facts, slice_of("rope_scaling_factor"))->kind = FACT_NULL;
   fact_put(h->facts, slice_of("rope_scaling_original_max_position_embeddings"))

@@ -83,7 +83,7 @@ static bool read_string(struct json_reader *r, struct slice *string) {
     if (peek(r) == '\\')
       r->at++;
   if (peek(r) != '"')
-    return refuse(r, "a string without its end");
+    return refuse(r, "a string has no closing quote");
   *string = (struct slice){r->text.at + begin, r->at - begin};
   r->at++;
   return true;
@@ -115,7 +115,7 @@ static bool read_number(struct json_reader *r, struct fact *fact) {
     real = real || strchr(".eE", peek(r));
   fact->text = (struct slice){r->text.at + begin, r->at - begin};
   if (fact->text.length > LONGEST_NUMBER)
-    return refuse(r, "a number of more than 40 characters");
+    return refuse(r, "a number has more than 40 characters");
   memcpy(copy, fact->text.at, fact->text.length);
   copy[fact->text.length] = '\0';
   errno = 0;
@@ -124,7 +124,7 @@ static bool read_number(struct json_reader *r, struct fact *fact) {
   if (*end || end == copy)
     return refuse(r, "a number was expected");
   if (errno && !(real && value < 1))
-    return refuse(r, "a number that is too large");
+    return refuse(r, "a number is too large");
   fact->kind = real ? FACT_REAL : FACT_INT;
   if (!real)
     return true;
@@ -187,7 +187,7 @@ static bool read_members(struct json_reader *r, struct slice outer,
   int close = object ? '}' : ']';
   r->at++;
   if (++r->depth > DEEPEST)
-    return refuse(r, "more than 32 objects in each other");
+    return refuse(r, "objects are nested more than 32 levels deep");
   for (*count = 0; peek_word(r) != close; ++*count) {
     struct slice name = {0};
     if (*count && peek(r) != ',')
@@ -239,5 +239,5 @@ bool facts_read_json(struct facts *facts, struct graph *graph,
     return refuse(&r, "an object was expected");
   if (!read_value(&r, (struct slice){"", 0}))
     return false;
-  return peek_word(&r) < 0 || refuse(&r, "something follows the object");
+  return peek_word(&r) < 0 || refuse(&r, "the file continues after the object");
 }

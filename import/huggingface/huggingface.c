@@ -18,7 +18,7 @@ static bool read_template(struct hugging *h, struct slice *source) {
         file_read(h->graph->arena, path, source) == FILE_OK)
       return true;
   }
-  graph_fail(h->graph, 0, "the net of `%s` is not here", h->type->name);
+  graph_fail(h->graph, 0, "the net of `%s` is not installed", h->type->name);
   return graph_help(h->graph,
                     "%s.net is installed in "
                     "share/netc/examples/huggingface beside bin",

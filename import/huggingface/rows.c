@@ -59,14 +59,14 @@ bool hugging_check_rows(struct hugging *h, struct slice source) {
     if (rows->file == rows->net)
       continue;
     graph_fail(h->graph, 0,
-               "%s has %" PRId64 " rows of %" PRId64
-               " values%s%.64s%s, the net %" PRId64,
+               "%s has %" PRId64 " rows of %" PRId64 " values%s%.64s%s, but "
+               "the net has %" PRId64,
                h->stored.name, rows->file, rows->width,
                rows->first ? ", the first in `" : "",
                rows->first ? rows->first : "", rows->first ? "`" : "",
                rows->net);
-    return graph_help(h->graph, "`netc import --allow-unknown` writes the net "
-                                "nevertheless");
+    return graph_help(h->graph, "`netc import --allow-unknown` writes the "
+                                "net anyway");
   }
   return true;
 }

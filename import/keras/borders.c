@@ -98,7 +98,7 @@ bool keras_cropping(struct keras_call *call) {
     return false;
   for (int i = 0; i < axes; i++) {
     if (before[i] + after[i] >= out.size[i])
-      return keras_fail(call, "it leaves nothing of its input");
+      return keras_fail(call, "it removes its whole input");
     middle = middle && before[i] == after[i];
     out.size[i] -= before[i] + after[i];
   }

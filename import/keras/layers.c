@@ -154,8 +154,7 @@ bool keras_drop_path(struct keras_call *call) {
 }
 
 bool keras_left_out(struct keras_call *call) {
-  graph_note(call->graph,
-             "%s changes nothing when the net predicts: it is left out.",
+  graph_note(call->graph, "%s changes nothing in inference: it is left out.",
              call->type);
   keras_leave_stored(call);
   *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
@@ -171,15 +170,15 @@ bool keras_masking(struct keras_call *call) {
 /* A Lambda is compiled Python; netc assumes that it keeps its input's shape. */
 bool keras_lambda(struct keras_call *call) {
   if (!call->keras->options->allow_unknown) {
-    keras_fail(call, "what it computes is Python, which the file has only "
-                     "compiled");
+    keras_fail(call, "its computation is Python code, which the file has "
+                     "only in compiled form");
     return graph_help(call->graph,
-                      "--allow-unknown leaves it out, as if it kept the shape "
-                      "of its input");
+                      "--allow-unknown leaves it out, assuming that it keeps "
+                      "the shape of its input");
   }
   graph_note(call->graph,
-             "`%.64s` (Lambda) is left out, whatever it computes: its output "
-             "is taken to have the shape of its input.",
+             "`%.64s` (Lambda) is left out: netc assumes that it keeps the "
+             "shape of its input.",
              call->name);
   keras_leave_stored(call);
   *VEC_PUSH(call->graph->arena, &call->outputs) = call->inputs[0];
@@ -310,8 +309,8 @@ static const struct keras_row *find_row(const char *type) {
 const char *keras_class(struct keras *k, const char *type) {
   if (type[0] != 'Q' || find_row(type) || !find_row(type + 1))
     return type;
-  graph_note(k->graph, "Layers of QKeras are read as those of Keras, without "
-                       "what rounds their values.");
+  graph_note(k->graph, "Layers of QKeras are read as Keras layers, without "
+                       "their rounding of values.");
   return type + 1;
 }
 
@@ -346,7 +345,7 @@ static bool is_old(const struct keras_call *call) {
 }
 
 static bool refuse_old(struct keras_call *call) {
-  keras_fail(call, "it has the form of Keras 1");
+  keras_fail(call, "it is in the format of Keras 1");
   return graph_help(call->graph,
                     "load the model with Keras 2 and save it again");
 }

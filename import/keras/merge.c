@@ -72,13 +72,13 @@ bool keras_concat(struct keras_call *call, int64_t axis) {
     struct graph_shape other = call->inputs[i].shape;
     if (other.rank != out.rank || other.size[at] > KERAS_MOST)
       return keras_fail(call, "its inputs have different numbers of axes, or "
-                              "too large ones");
+                              "are too large");
     out.size[at] += other.size[at];
     other.size[at] = out.size[at];
     if (!graph_same_shape(&other, &out))
       return keras_fail(
           call,
-          "its inputs differ on another axis than the one that joins them");
+          "its inputs differ on an axis other than the one that joins them");
     nodes[i] = keras_exact(call, &call->inputs[i]);
   }
   if (call->input_count == 1)

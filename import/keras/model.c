@@ -15,7 +15,8 @@ static const char *keep(struct keras *k, const char *text) {
 static bool strange(struct keras *k, const struct keras_layer *layer) {
   return keras_refuse(
       k, layer->place,
-      "the inputs of `%.64s` have neither the form of Keras 2 nor of Keras 3",
+      "the inputs of `%.64s` are neither in the format of Keras 2 nor in "
+      "that of Keras 3",
       layer->name);
 }
 
@@ -204,7 +205,7 @@ static struct keras_layer *add_layer(struct keras *k, struct keras_model *m,
   layer->place = place;
   if (!type || !layer->config) {
     keras_refuse(k, place.line ? place : keras_place_of(k, k->root),
-                 "a layer without `class_name` or `config`");
+                 "a layer has no `class_name` or no `config`");
     return NULL;
   }
   layer->path = path_of(k, m, type);
@@ -225,7 +226,7 @@ static bool find_site(struct keras *k, struct keras_model *m,
   const struct map_entry *entry = map_find(&m->by_name, slice_of(from->layer));
   if (!entry)
     return keras_refuse(k, place,
-                        "`%.64s` is read, but there is no layer of that name",
+                        "a layer reads `%.64s`, but no layer has that name",
                         from->layer);
   struct keras_layer *layer = entry->pointer;
   /* A nested model's first call is its own creation, before those in the
@@ -235,9 +236,11 @@ static bool find_site(struct keras *k, struct keras_model *m,
       layer->greatest >= count && count > 0 &&
       (keras_member(layer->config, "layers") || json_is_array(layer->config));
   if (from->call < base || from->call - base >= count)
-    return keras_refuse(
-        k, place, "call %" PRId64 " of `%.64s` is read, which has %" PRId64,
-        from->call, from->layer, count);
+    return keras_refuse(k, place,
+                        "a layer reads call %" PRId64
+                        " of `%.64s`, but its number "
+                        "of calls is %" PRId64,
+                        from->call, from->layer, count);
   from->site = layer->first_site + (size_t)(from->call - base);
   return true;
 }

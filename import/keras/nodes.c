@@ -15,14 +15,15 @@ void keras_begin(const struct keras_call *call) {
 bool keras_leave(struct keras_call *call, const char *type, const char *why) {
   if (call->keras->options->allow_unknown) {
     graph_note(call->graph,
-               "`%.64s` (%.64s) is left out, with what follows from it: netc "
-               "has no equivalent.",
+               "`%.64s` (%.64s) and all layers that depend on it are left "
+               "out: netc has no equivalent.",
                call->name, type);
     return false;
   }
   keras_fail(call, "%s", why);
   return graph_help(call->graph,
-                    "--allow-unknown leaves it out, with what follows from it");
+                    "--allow-unknown leaves it out, and all layers that "
+                    "depend on it");
 }
 
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,
@@ -30,7 +31,7 @@ bool keras_count(struct keras_call *call, const struct graph_shape *shape,
   *count = 1;
   for (int i = 0; i < shape->rank; i++)
     if (!mul_i64(*count, shape->size[i], count) || *count > INT64_MAX / 2)
-      return keras_fail(call, "a tensor would have over 2^62 values");
+      return keras_fail(call, "a tensor would have more than 2^62 values");
   return true;
 }
 
@@ -66,8 +67,8 @@ bool keras_fill_shape(struct keras_call *call, const json_t *target,
     shape->size[open] = all / known;
   return (open >= 0 ? all % known == 0 : known == all) ||
          keras_fail(call,
-                    "its input has %" PRId64 " values, which are not those "
-                    "of `%s`",
+                    "its input has %" PRId64 " values, which do not match "
+                    "`%s`",
                     all, what);
 }
 
@@ -94,7 +95,8 @@ int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
 void keras_note_masks(struct keras_call *call) {
   graph_note(
       call->graph,
-      "Masks are left out: every step counts, with the same parameters.");
+      "Masks are left out: netc counts every step. The parameters stay the "
+      "same.");
 }
 
 bool keras_give(struct keras_call *call, int node,
@@ -299,7 +301,8 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
   if (hard && !call->keras->version && call->keras->weights &&
       call->keras->options->weights) {
     keras_fail(call, "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in "
-                     "Keras 3, and the file does not say which wrote it");
+                     "Keras 3, and the file does not say which version wrote "
+                     "it");
     return -1;
   }
   name = name ? without_quantizer(name) : NULL;

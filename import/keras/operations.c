@@ -252,7 +252,7 @@ bool keras_op_squeeze(struct keras_call *call) {
     if (!axes[i])
       out.size[out.rank++] = in.size[i];
     else if (in.size[i] != 1)
-      return keras_fail(call, "an axis that it removes is not 1");
+      return keras_fail(call, "it removes an axis whose size is not 1");
   }
   if (out.rank == 0)
     return keras_fail(call, "it leaves no axis");
@@ -298,7 +298,7 @@ bool keras_op_matmul(struct keras_call *call) {
   bool transposed = json_is_true(b);
   for (int i = 0; i + 1 < last; i++)
     if (x[1].shape.size[i] != out.size[i])
-      return keras_fail(call, "its batches differ");
+      return keras_fail(call, "its inputs have different batches");
   if (x[1].shape.size[transposed ? last : last - 1] != out.size[last])
     return keras_fail(call, "its matrices do not fit");
   out.size[last] = x[1].shape.size[transposed ? last - 1 : last];
@@ -329,7 +329,7 @@ static bool get_part(struct keras_call *call, const json_t *item, int axis,
     ends[i] = ends[i] > size ? size : ends[i];
   }
   if (ends[0] < 0 || ends[1] <= ends[0])
-    return keras_fail(call, "the part that it takes is empty");
+    return keras_fail(call, "the part that it selects is empty");
   *node = keras_part(call, *node, axis, ends[0], ends[1]);
   return true;
 }
@@ -347,13 +347,13 @@ bool keras_op_get_item(struct keras_call *call) {
     if (strcmp(type, "__ellipsis__") == 0) {
       at = in.rank - (int)(count - i - 1);
       if (at < (i > 0))
-        return keras_fail(call, "it has more indices than axes");
+        return keras_fail(call, "it has more indices than its input has axes");
       continue;
     }
     if (at == 0)
       continue; /* the batch */
     if (at > in.rank)
-      return keras_fail(call, "it has more indices than axes");
+      return keras_fail(call, "it has more indices than its input has axes");
     if (!json_is_object(item))
       return keras_fail(
           call,

@@ -101,8 +101,8 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
   return same ||
          keras_refuse(
              k, site->layer->place,
-             "`%.64s` reads another shape than netc's %s from its input: the "
-             "file is inconsistent, or a layer before it was misread",
+             "`%.64s` expects a different input shape than netc's %s: the "
+             "file is inconsistent, or netc misread a layer before it",
              site->layer->name,
              graph_sizes(k->graph, tensor->shape.size, tensor->shape.rank));
 }
@@ -143,7 +143,8 @@ static bool resolve(struct keras *k, struct keras_model *m,
     const struct keras_site *source = &m->sites.at[from->site];
     if (from->output >= source->outputs.count)
       return keras_refuse(k, site->layer->place,
-                          "`%.64s` reads output %zu of `%.64s`, which has %zu",
+                          "`%.64s` reads output %zu of `%.64s`, but the "
+                          "number of its outputs is %zu",
                           site->layer->name, from->output, source->layer->name,
                           source->outputs.count);
     const struct keras_tensor *tensor = &source->outputs.at[from->output];
@@ -154,14 +155,14 @@ static bool resolve(struct keras *k, struct keras_model *m,
     }
     if (tensor->node == KERAS_MASK && !keras_makes_mask(call->type))
       return keras_refuse(k, site->layer->place,
-                          "`%.64s` computes with the truth values of `%.64s`, "
-                          "which netc does not have",
+                          "`%.64s` reads the booleans of `%.64s`, which netc "
+                          "does not have",
                           site->layer->name, source->layer->name);
     if (tensor->node == KERAS_STATE)
       return keras_refuse(k, site->layer->place,
-                          "`%.64s` uses a state of `%.64s` that netc's "
-                          "recurrent layers do not give out: an LSTM's cell, "
-                          "or that of a Bidirectional",
+                          "`%.64s` reads a state of `%.64s` that netc's "
+                          "recurrent layers do not return: an LSTM's cell, "
+                          "or the state of a Bidirectional",
                           site->layer->name, source->layer->name);
     if (tensor->node >= 0 && !check_shape(k, site, from, tensor))
       return false;
@@ -208,7 +209,7 @@ static bool share(struct keras_call *call, struct keras_layer *layer,
         node->inputs.count != 1 ||
         g->nodes.at[layer->nodes.at[at]]->word != node->word)
       return keras_fail(call, "it is applied more than once, and netc cannot "
-                              "write that its weights are shared");
+                              "express that its weights are shared");
     node->word = WORD_AGAIN;
     node->params = 0;
     node->args.count = 0;
@@ -295,7 +296,7 @@ static bool run_site(struct keras *k, struct keras_model *m, size_t wanted) {
       if (m->sites.at[from->site].state == SITE_OPEN)
         return keras_refuse(
             k, site->layer->place,
-            "`%.64s` is part of a cycle: it needs its own output",
+            "`%.64s` is part of a cycle: it depends on its own output",
             site->layer->name);
       *VEC_PUSH(k->graph->arena, &stack) = from->site;
       ready = false;
@@ -322,7 +323,7 @@ bool keras_add_model(struct keras_call *call) {
   struct keras *k = call->keras;
   struct keras_model *m = call->model;
   if (k->depth == KERAS_DEEPEST)
-    return keras_fail(call, "models lie inside each other more than %d deep",
+    return keras_fail(call, "models are nested more than %d levels deep",
                       KERAS_DEEPEST);
   const char *path = k->path;
   k->path = call->path;
@@ -332,7 +333,9 @@ bool keras_add_model(struct keras_call *call) {
       return false;
   }
   if (call->input_count != m->inputs.count)
-    return keras_fail(call, "the model has %zu inputs, this call %zu",
+    return keras_fail(call,
+                      "the model has %zu inputs, but this call passes "
+                      "%zu",
                       m->inputs.count, call->input_count);
   for (size_t i = 0; i < m->sites.count; i++) {
     m->sites.at[i].state = SITE_NEW;
@@ -370,8 +373,8 @@ static bool name_outputs(struct keras *k, const struct keras_model *m) {
     int index = site->outputs.at[from->output].node;
     if (index < KERAS_LEFT_OUT)
       return keras_refuse(k, site->layer->place,
-                          "the state of `%.64s` leaves the model; netc's "
-                          "recurrent layers do not give it out",
+                          "the model outputs the state of `%.64s`, which "
+                          "netc's recurrent layers do not return",
                           site->layer->name);
     if (index < 0 || k->graph->nodes.at[index]->output)
       continue;
@@ -385,8 +388,8 @@ static bool refuse_root(struct keras *k, const json_t *root) {
   const char *type = keras_string(root, "class_name", NULL);
   if (type && strcmp(type, "Sequential") != 0)
     keras_refuse(k, (struct keras_place){0},
-                 "`%.64s` is a class of its author's own: its layers are in "
-                 "Python, not in the file",
+                 "`%.64s` is a custom class: its layers are in Python code, "
+                 "not in the file",
                  type);
   else if (keras_member(root, "node"))
     keras_refuse(
@@ -400,8 +403,8 @@ static bool refuse_root(struct keras *k, const json_t *root) {
                     type || keras_member(root, "node")
                         ? "tf2onnx, or model.export(\"model.onnx\", "
                           "format=\"onnx\") of Keras 3, writes it as ONNX"
-                        : "give what model.save() wrote, or save "
-                          "model.to_json() to a file");
+                        : "give netc the file that model.save() wrote, or "
+                          "save model.to_json() to a file");
 }
 
 static bool read_root(struct keras *k, json_t *root) {
@@ -417,8 +420,8 @@ static bool read_root(struct keras *k, json_t *root) {
   for (int i = 0; k->weights && k->options->weights && i <= LIMIT_RANK; i++)
     if (k->channels_first[i])
       return keras_refuse(k, (struct keras_place){0},
-                          "the weights of a model with its channels first "
-                          "cannot be converted");
+                          "the weights of a channels_first model cannot be "
+                          "converted");
   if (name)
     k->graph->name = arena_copy(k->graph->arena, name, strlen(name));
   model.frozen = json_is_false(keras_member(config, "trainable"));

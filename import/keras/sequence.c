@@ -63,19 +63,19 @@ static bool usual_cell(struct keras_call *call) {
   if (strcmp(active, "tanh") != 0 ||
       (strcmp(gates, "sigmoid") != 0 && strcmp(gates, "hard_sigmoid") != 0))
     graph_note(call->graph,
-               "`%.64s` has %s for its activation%s: netc's has tanh and "
-               "sigmoid, with the same counts.",
+               "`%.64s` has %s for its activation%s; netc uses tanh and "
+               "sigmoid. The counts stay the same.",
                call->name, active, relu ? "" : "s");
   if (keras_bool(call, "go_backwards", false))
     graph_note(call->graph,
-               "`%.64s` goes backwards, netc's forwards: the counts are the "
-               "same.",
+               "`%.64s` runs backwards; netc runs it forwards. The counts "
+               "stay the same.",
                call->name);
   if (values && (strcmp(active, "tanh") != 0 || strcmp(gates, "sigmoid") != 0 ||
                  keras_bool(call, "go_backwards", false)))
     return keras_fail(call,
-                      "its weights are for %s and %s, or backwards: "
-                      "netc's cell has tanh and sigmoid, forwards",
+                      "its weights are for %s and %s, or for a backward run; "
+                      "netc's cell runs forwards with tanh and sigmoid",
                       active, gates);
   return call->inputs[0].shape.rank == 2 ||
          keras_fail(call, "its input is not a sequence of vectors");
@@ -157,8 +157,8 @@ static bool recurrent(struct keras_call *call, bool both,
   if (!usual_cell(call))
     return false;
   if (call->input_count > 1)
-    return keras_fail(call, "netc's recurrent layers begin with a state of "
-                            "zeros, not with one that is given");
+    return keras_fail(call, "netc's recurrent layers start from zeros, not "
+                            "from a given state");
   if (units == 0)
     return keras_fail(call, "`units` is missing");
   struct graph_node *node =
@@ -229,8 +229,7 @@ bool keras_conv_lstm(struct keras_call *call) {
     return false;
   if (filters == 0 || out.rank != 4 || call->keras->channels_first[4])
     return keras_fail(
-        call,
-        "its input must be a clip with channels last, and `filters` be given");
+        call, "it needs `filters`, and a clip with channels last as its input");
   if (strcmp(keras_string(call->config, "padding", "valid"), "same") != 0 ||
       strides[0] != 1 || strides[1] != 1 || dilation[0] != 1 ||
       dilation[1] != 1 || kernel[0] % 2 == 0 || kernel[1] % 2 == 0)
@@ -239,8 +238,8 @@ bool keras_conv_lstm(struct keras_call *call) {
                             "no dilation");
   if (call->input_count > 1 || keras_bool(call, "return_state", false) ||
       keras_bool(call, "go_backwards", false))
-    return keras_fail(call, "netc's convlstm begins with zeros, runs forwards "
-                            "and gives no state");
+    return keras_fail(call, "netc's convlstm starts from zeros, runs "
+                            "forwards and returns no state");
   struct graph_node *node =
       keras_node(call, WORD_CONVLSTM, keras_exact(call, call->inputs));
   if (!keras_leave_values(call))
@@ -340,7 +339,7 @@ bool keras_time_distributed(struct keras_call *call) {
     return keras_fail(call,
                       "netc has no equivalent of a sequence of sequences");
   if (k->depth == KERAS_DEEPEST)
-    return keras_fail(call, "wrappers lie inside each other more than %d deep",
+    return keras_fail(call, "wrappers are nested more than %d levels deep",
                       KERAS_DEEPEST);
   inner.user_type = NULL;
   k->lead = 1;
@@ -372,7 +371,7 @@ static bool needs_heads(struct keras_call *call, int64_t heads, int64_t dim) {
   int64_t value = keras_int(call, "value_dim", dim, 1, KERAS_MOST);
   const json_t *axes = keras_member(call->config, "attention_axes");
   if (heads == 0 || dim == 0)
-    return keras_fail(call, "its heads are not given");
+    return keras_fail(call, "it has no number of heads");
   if (value != dim)
     return keras_fail(
         call, "netc has no equivalent of values of another size than keys");
@@ -385,7 +384,7 @@ static bool needs_heads(struct keras_call *call, int64_t heads, int64_t dim) {
   if (call->input_count > 3 ||
       (call->input_count == 3 && call->inputs[2].node != call->inputs[1].node))
     return keras_fail(
-        call, "keys apart from the values, and masks, are not supported");
+        call, "keys other than the values, and masks, are not supported");
   return true;
 }
 

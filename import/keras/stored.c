@@ -143,7 +143,9 @@ void keras_find_stored(struct keras_call *call) {
 
 bool keras_took_all(struct keras_call *call) {
   return call->took == call->stored.count ||
-         keras_fail(call, "the file has %s%zu weights for it, its class %zu",
+         keras_fail(call,
+                    "the file has %s%zu weights for it, but its class "
+                    "has %zu",
                     call->stored.count > MOST ? "over " : "",
                     call->stored.count > MOST ? MOST : call->stored.count,
                     call->took);
@@ -156,8 +158,9 @@ void keras_leave_stored(struct keras_call *call) {
 
 bool keras_leave_values(struct keras_call *call) {
   if (call->keras->weights && call->keras->options->weights)
-    return keras_fail(call, "its weights cannot be converted: netc has them "
-                            "otherwise; without --weights it is read");
+    return keras_fail(call, "its weights cannot be converted, because netc "
+                            "stores them differently; without --weights netc "
+                            "reads the layer");
   keras_leave_stored(call);
   return true;
 }
@@ -221,19 +224,20 @@ struct graph_weight *keras_take(struct keras_call *call,
   if (!k->weights || call->again)
     return &unread;
   if (call->took == call->stored.count) {
-    keras_fail(call, "the file has %zu weights for it, its class more",
+    keras_fail(call, "the file has %zu weights for it, but its class has more",
                call->stored.count);
     return NULL;
   }
   struct keras_stored *s = &k->weights->all.at[call->stored.at[call->took++]];
   s->taken = true;
   if (!is_called(call, s)) {
-    keras_fail(call, "`%.64s` is of `%.64s` in the file", s->path, s->group);
+    keras_fail(call, "`%.64s` belongs to `%.64s` in the file", s->path,
+               s->group);
     return NULL;
   }
   if (!is_of(s, shape)) {
     keras_fail(
-        call, "`%.64s` is %s in the file, by its config %s", s->path,
+        call, "`%.64s` is %s in the file, but %s in its config", s->path,
         graph_sizes(g, s->dims, s->rank < LIMIT_RANK ? s->rank : LIMIT_RANK),
         graph_sizes(g, shape->size, shape->rank));
     return NULL;
@@ -243,8 +247,8 @@ struct graph_weight *keras_take(struct keras_call *call,
   if (s->strange) {
     keras_fail(call, "`%.64s` is %s, which is not supported", s->path,
                s->strange);
-    graph_help(g, "without --weights the net is read; saved by Keras itself, "
-                  "weights are stored plainly");
+    graph_help(g, "without --weights netc reads the net alone; Keras itself "
+                  "saves weights in a supported form");
     return NULL;
   }
   float *values = arena_room(g->arena, (size_t)s->count + 1, sizeof *values);
@@ -279,7 +283,7 @@ bool keras_took_every(struct keras *k) {
   for (size_t i = 0; i < k->weights->all.count; i++)
     if (!k->weights->all.at[i].taken)
       return graph_fail(k->graph, 0,
-                        "`%.200s` is in the file, but no layer has it",
+                        "`%.200s` is in the file, but no layer uses it",
                         k->weights->all.at[i].path);
   return true;
 }

@@ -41,8 +41,8 @@ static bool add_weight(struct tfjs *t, const json_t *item, uint64_t *at) {
   struct keras_stored s = {.rank = (int)json_array_size(shape), .count = 1};
   if (!name || !json_is_array(shape) || json_array_size(shape) > STORED_RANK)
     return graph_fail(g, 0,
-                      "a weight of `weightsManifest` without a name, or "
-                      "with a strange shape");
+                      "a weight of `weightsManifest` has no name, or an "
+                      "invalid shape");
   s.path = arena_copy(g->arena, name, strlen(name));
   for (int i = 0; i < s.rank; i++) {
     s.dims[i] = json_integer_value(json_array_get(shape, (size_t)i));
@@ -72,11 +72,13 @@ static bool read_shard(struct tfjs *t, const char *name, unsigned char *bytes,
   const char *folder = t->k.options->folder;
   if (!*name || *name == '.' || strchr(name, '/'))
     return graph_fail(g, 0,
-                      "its weights are in `%.64s`, which is not beside "
-                      "it",
+                      "its weights are in `%.64s`, which is not in the "
+                      "model's folder",
                       name);
   if (!folder)
-    return graph_fail(g, 0, "a model from <stdin> has no files beside it");
+    return graph_fail(g, 0,
+                      "a model from <stdin> has no folder to read "
+                      "files from");
   bool read =
       byte_store_open(&store, graph_text(g, "%s/%s", folder, name)) &&
       (!bytes || byte_store_read(&store, 0, bytes + *used, (size_t)store.size));
@@ -111,8 +113,8 @@ static bool read_group(struct tfjs *t, const json_t *paths, size_t first,
     return false;
   if (used != size)
     return graph_fail(t->k.graph, 0,
-                      "its weights are %" PRIu64 " bytes, the files beside it "
-                      "have %" PRIu64,
+                      "its weights need %" PRIu64 " bytes, but the files in "
+                      "its folder have %" PRIu64,
                       size, used);
   unsigned char *bytes = arena_room(arena, (size_t)size + 1, 1);
   if (!read_files(t, paths, bytes, &used))

@@ -9,7 +9,7 @@ bool keras_axes(struct keras_call *call, int *axes) {
   int stated = call->type[length] ? call->type[length] - '0' : 0;
   *axes = keras_spatial(call);
   if (stated != *axes)
-    return keras_fail(call, "its input has %d axes of positions",
+    return keras_fail(call, "its input has %d spatial axes",
                       *axes < 0 ? 0 : *axes);
   if (*axes + call->keras->lead > 3)
     return keras_fail(
@@ -236,7 +236,7 @@ bool keras_transposed(struct keras_call *call) {
   struct graph_node *node;
   if (!window_deconv(call->graph, keras_exact(call, call->inputs), filters,
                      groups, &w, more, &node))
-    return keras_fail(call, "nothing of its output is left");
+    return keras_fail(call, "its output is empty");
   const struct graph_shape out = node->shape;
   return take_kernel(call, node, w.kernel, w.axes, filters, channels / groups,
                      true) &&
@@ -253,8 +253,8 @@ bool keras_locally(struct keras_call *call) {
       !fits(call, &w, &call->inputs[0].shape, &out))
     return false;
   if (filters == 0 || call->keras->lead > 0 || w.tf)
-    return keras_fail(call, "it needs `filters`, no SAME at strides, and is "
-                            "not supported in TimeDistributed");
+    return keras_fail(call, "it needs `filters`, does not support SAME with "
+                            "strides, and is not supported in TimeDistributed");
   out.size[out.rank - 1] = filters;
   struct graph_node *node =
       keras_node(call, WORD_LOCAL, keras_exact(call, &call->inputs[0]));
@@ -297,7 +297,7 @@ bool keras_global_pooling(struct keras_call *call) {
   int input = keras_exact(call, &call->inputs[0]);
   bool keep = keras_bool(call, "keepdims", false);
   if (axes < 1)
-    return keras_fail(call, "its input has no positions");
+    return keras_fail(call, "its input has no spatial axes");
   struct graph_shape out = {.rank = lead + (keep ? axes : 0) + 1};
   struct graph_shape one = *in;
   for (int i = 0; i < axes; i++)

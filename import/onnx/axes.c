@@ -44,7 +44,7 @@ bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
   if (axis == x->batch_axis && (x->open_batch || view->at.dim[axis] > 1) &&
       view_is_batch(x, view, axis)) {
     x->over_batch = true;
-    return onnx_fail(x, "axis %d, which it is over, is the batch", axis);
+    return onnx_fail(x, "its axis %d is the batch", axis);
   }
   if (view_axis(x, view, axis) == shape->rank - 1 && view->at.dim[axis] > 1 &&
       (!idle || shape->rank != 3)) {
@@ -189,7 +189,7 @@ bool onnx_joint_dims(struct onnx *x, const int64_t *a, int a_rank,
     int at_a = i - (count - a_rank), at_b = i - (count - b_rank);
     int64_t one = at_a < 0 ? 1 : first[at_a], two = at_b < 0 ? 1 : b[at_b];
     if (one != two && one != 1 && two != 1)
-      return onnx_fail(x, "its sizes do not agree: %s and %s",
+      return onnx_fail(x, "its input sizes do not agree: %s and %s",
                        graph_sizes(x->graph, first, a_rank),
                        graph_sizes(x->graph, b, b_rank));
     dims[i] = one != 1 ? one : two;

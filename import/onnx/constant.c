@@ -19,7 +19,7 @@ struct constant *constant_new(struct onnx *x, int type, int rank,
   c->rank = rank;
   c->count = 1;
   if (rank > MOST_AXES) {
-    onnx_fail(x, "a tensor of %d axes; at most %d are supported", rank,
+    onnx_fail(x, "a tensor has %d axes; at most %d are supported", rank,
               MOST_AXES);
     c->rank = 0;
     return c;
@@ -27,7 +27,7 @@ struct constant *constant_new(struct onnx *x, int type, int rank,
   for (int i = 0; i < rank; i++) {
     c->dims[i] = dims[i];
     if (dims[i] < 0 || (dims[i] > 0 && room > ((int64_t)1 << 40) / dims[i])) {
-      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
+      onnx_fail(x, "a tensor is too large: one axis has %" PRId64 " values",
                 dims[i]);
       c->dims[i] = 0;
     }
@@ -218,8 +218,8 @@ static bool load_beside(struct onnx *x, const struct loading *l) {
 bool constant_room(struct onnx *x, int64_t count) {
   x->room -= count;
   return x->room >= 0 ||
-         onnx_fail(x, "the constants of this file, as they are computed, take "
-                      "too much memory");
+         onnx_fail(x, "the computed constants of this file take too much "
+                      "memory");
 }
 
 /* True if a tensor has the number of values of its shape. */
@@ -228,8 +228,8 @@ static bool check_stored(struct onnx *x, const struct constant *c,
   const Onnx__TensorProto *p = c->proto;
   return external_is(p) || stored(p, size) == c->count ||
          onnx_fail(x,
-                   "the tensor `%s` has %" PRId64 " values, and %" PRId64
-                   " are stored",
+                   "the tensor `%s` has %" PRId64 " values, but the file "
+                   "stores %" PRId64,
                    onnx_shown(x, p->name), c->count, stored(p, size));
 }
 
@@ -251,7 +251,7 @@ bool constant_known(struct onnx *x, struct constant *c) {
   l.size = raw_size(c->proto->data_type);
   if (l.size == 0)
     return onnx_fail(x,
-                     "a tensor of an element type (%d) that is not supported",
+                     "a tensor has an element type (%d) that is not supported",
                      (int)c->proto->data_type);
   if (!check_stored(x, c, l.size) || !constant_room(x, c->count))
     return false;
@@ -383,7 +383,7 @@ struct constant *constant_through(struct onnx *x, struct constant *c,
   if (c->fill || c->unknown || x->graph->failed || !constant_load(x, c))
     return result;
   if (result->count > MOST_FOLDED && result->count > c->count) {
-    onnx_fail(x, "a constant of %" PRId64 " values is too large",
+    onnx_fail(x, "a constant is too large: it has %" PRId64 " values",
               result->count);
     return result;
   }

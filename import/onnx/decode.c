@@ -53,7 +53,7 @@ static bool has_room(struct onnx_walk *w, uint64_t count) {
   return (w->copy.length <= LIMIT_SOURCE_BYTES &&
           count <= LIMIT_SOURCE_BYTES - w->copy.length) ||
          graph_fail(w->graph, 0,
-                    "it has over 1 GiB outside `raw_data`, which is not "
+                    "it has more than 1 GiB outside `raw_data`, which is not "
                     "supported");
 }
 
@@ -116,24 +116,24 @@ static bool walk_field(struct onnx_walk *w,
                        const ProtobufCMessageDescriptor *kind, int depth) {
   uint64_t tag, number;
   if (!read_varint(w, &tag) || tag >> 3 == 0 || tag > UINT32_MAX)
-    return broken(w, "no field");
+    return broken(w, "a field is missing");
   put_varint(&w->copy, tag);
   switch (tag & 7) {
   case 0:
     if (!read_varint(w, &number))
-      return broken(w, "an unterminated number");
+      return broken(w, "a number is cut off");
     put_varint(&w->copy, number);
     return true;
   case 1: number = 8; break;
   case 5: number = 4; break;
   case 2:
     if (!read_varint(w, &number))
-      return broken(w, "an unterminated length");
+      return broken(w, "a length is cut off");
     break;
-  default: return broken(w, "a field of unknown kind");
+  default: return broken(w, "a field has an unknown kind");
   }
   if (number > w->r.end - w->r.at)
-    return broken(w, "a field longer than the rest of the file");
+    return broken(w, "a field is longer than the rest of the file");
   return (tag & 7) == 2
              ? walk_long(w, kind, (unsigned)(tag >> 3), number, depth)
              : put_bytes(w, number);
@@ -142,9 +142,9 @@ static bool walk_field(struct onnx_walk *w,
 static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
                  int depth) {
   if (depth > DEEPEST)
-    return broken(w, "messages nested too deeply");
+    return broken(w, "messages are nested too deeply");
   if (++w->messages > MOST_MESSAGES)
-    return broken(w, "too many messages");
+    return broken(w, "there are too many messages");
   while (w->r.at < w->r.end)
     if (!has_room(w, 0) || !walk_field(w, kind, depth))
       return false;

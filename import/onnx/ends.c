@@ -35,7 +35,7 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   if (value->absent || !value->output)
     return true;
   if (!value->made)
-    return onnx_fail(x, "nothing makes the output `%s`",
+    return onnx_fail(x, "no node produces the output `%s`",
                      onnx_shown(x, info->name));
   if (!value->view) {
     graph_note(x->graph, "The output `%s` is a constant: it is left out.",
@@ -198,10 +198,9 @@ static void note_copies(struct onnx *x) {
   }
   if (copies)
     graph_note(x->graph,
-               "%" PRId64
-               " layer%s %s the bias and the values of another one's "
-               "matrix, as `%s`. Each is counted; if the model uses one layer "
-               "several times, write `again` for it.",
+               "%" PRId64 " layer%s %s the bias and the matrix values of "
+               "another layer, such as `%s`. Each is counted; if the model "
+               "applies one layer several times, write `again` for it.",
                copies, copies > 1 ? "s" : "", copies > 1 ? "have" : "has",
                onnx_shown(x, first ? first : ""));
 }
@@ -283,7 +282,7 @@ bool onnx_finish(struct onnx *x) {
   find_ties(x);
   note_copies(x);
   if (x->graph->nodes.count == 0)
-    return onnx_fail(x, "nothing is left of the net");
+    return onnx_fail(x, "no layer of the net remains");
   for (size_t i = 0; i < x->graph->nodes.count; i++) {
     struct graph_node *node = x->graph->nodes.at[i];
     if (node->word == WORD_CENTRE)
@@ -291,8 +290,8 @@ bool onnx_finish(struct onnx *x) {
     if (node->word != WORD_ERF)
       continue;
     x->at = node->source;
-    return onnx_fail(x, "netc has no equivalent of it, except as part of a "
-                        "pattern that is not here");
+    return onnx_fail(x, "netc has an equivalent of it only in patterns that "
+                        "this model does not have");
   }
   count_weights(x);
   steps_settle(x);

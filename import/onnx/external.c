@@ -75,7 +75,7 @@ static struct external_file *look(struct onnx *x, const char *location) {
     return file;
   }
   if (!folder) {
-    file->absent = "a model from <stdin> has no files beside it";
+    file->absent = "a model from <stdin> has no folder to read files from";
     return file;
   }
   char *home = realpath(folder, NULL);
@@ -122,8 +122,8 @@ bool external_missing(struct onnx *x, const Onnx__TensorProto *proto) {
             "cannot be read: %s",
             onnx_shown(x, proto->name), onnx_shown(x, location),
             file_of(x, proto)->absent);
-  return graph_help(x->graph, "put that file into the model's folder; without "
-                              "--weights it is seldom needed");
+  return graph_help(x->graph, "put that file into the model's folder; "
+                              "without --weights it is rarely needed");
 }
 
 /* Opens the resolved path without following a link placed there since. */
@@ -190,13 +190,13 @@ bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
               name);
   else if (length != size)
     onnx_fail(x,
-              "the values of `%s` are %" PRId64 " bytes, and the model says "
-              "%" PRId64,
+              "the values of `%s` have %" PRId64 " bytes, but the model "
+              "gives %" PRId64,
               name, size, length);
   else if (offset > file->size || size > file->size - offset)
     onnx_fail(x,
-              "`%s` is too short for the values of `%s`: it has %" PRId64
-              " bytes, and they are %" PRId64 " from byte %" PRId64,
+              "`%s` is too short for the values of `%s`: it has %" PRId64 " "
+              "bytes, but they take %" PRId64 " from byte %" PRId64,
               location, name, file->size, size, offset);
   if (!x->graph->failed && !open_file(store, file))
     onnx_fail(x, "`%s` cannot be read: %s", location, store->fault);

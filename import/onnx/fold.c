@@ -142,7 +142,7 @@ static bool by_value(struct onnx *x, struct constant **in) {
   int rank = 0;
   bool fills = true;
   if (!f->whole && !constant_is_real(in[0]))
-    return onnx_fail(x, "it does not take whole numbers");
+    return onnx_fail(x, "its inputs cannot be whole numbers");
   for (int i = 0; i < f->inputs; i++)
     if (!onnx_joint_dims(x, dims, rank, in[i]->dims, in[i]->rank, &rank, dims))
       return false;
@@ -185,7 +185,7 @@ static bool carry_out(struct onnx *x, const struct onnx_fold *f,
   if (fold_band(x, in, count))
     return true;
   if (f->inputs != ANY && f->inputs != count)
-    return onnx_fail(x, "it cannot be carried out on constants");
+    return onnx_fail(x, "it cannot be computed on constants");
   return f->fold(x, in);
 }
 

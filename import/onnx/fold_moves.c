@@ -7,7 +7,8 @@
 
 bool fold_is_small(struct onnx *x, int64_t count) {
   return count <= MOST_FOLDED ||
-         onnx_fail(x, "a constant of %" PRId64 " values is too large", count);
+         onnx_fail(x, "a constant is too large: it has %" PRId64 " values",
+                   count);
 }
 
 bool fold_room(struct onnx *x, struct constant *c, float **real,
@@ -56,7 +57,7 @@ bool fold_constant_node(struct onnx *x, struct constant **in) {
       to[i] = a ? a->floats[i] : (float)onnx_real(x, "value_float", 0);
     c->real = to;
   } else {
-    return onnx_fail(x, "a constant of a kind that is not supported");
+    return onnx_fail(x, "a constant has a type that is not supported");
   }
   onnx_give_constant(x, 0, c);
   return !x->graph->failed;
@@ -127,7 +128,7 @@ bool fold_cast(struct onnx *x, struct constant **in) {
 bool fold_range(struct onnx *x, struct constant **in) {
   for (int i = 0; i < 3; i++)
     if (in[i]->count != 1 || !constant_load(x, in[i]))
-      return onnx_fail(x, "its ends are not numbers");
+      return onnx_fail(x, "its bounds are not numbers");
   double from = constant_real(in[0], 0), to = constant_real(in[1], 0);
   double step = constant_real(in[2], 0), places = ceil((to - from) / step);
   if (!(step < 0 || step > 0) || !(places <= MOST_FOLDED))
@@ -256,7 +257,7 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
   float *reals;
   int64_t *wholes;
   if (!fold_room(x, &flat, &reals, &wholes) || each == 0)
-    return onnx_fail(x, "nothing is left of it");
+    return onnx_fail(x, "its result is empty");
   const double *results = reduced(x, c, result, over);
   double by = strcmp(x->at->type, "ReduceMean") == 0 ? (double)each : 1;
   for (int64_t i = 0; i < result->count; i++)
@@ -359,8 +360,9 @@ bool fold_gather(struct onnx *x, struct constant **in) {
       int64_t place = constant_whole(places, p);
       place += place < 0 ? size : 0;
       if (place < 0 || place >= size)
-        return onnx_fail(x, "index %" PRId64 " of an axis of %" PRId64, place,
-                         size);
+        return onnx_fail(x,
+                         "its index %" PRId64 " is outside an axis of %" PRId64,
+                         place, size);
       for (int64_t i = 0; i < inner; i++, at++) {
         int64_t from = (o * size + place) * inner + i;
         if (reals)
@@ -382,7 +384,7 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
     if (!constant_load(x, in[i]))
       return false;
   if (depth < 1 || depth > c->rank)
-    return onnx_fail(x, "indices of %" PRId64 " axes", depth);
+    return onnx_fail(x, "its indices have %" PRId64 " axes", depth);
   for (int k = (int)depth; k < c->rank; k++)
     inner *= c->dims[k];
   int64_t rows = at->count / depth;
@@ -397,8 +399,9 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
       int64_t size = c->dims[k], index = constant_whole(at, r * depth + k);
       index += index < 0 ? size : 0;
       if (index < 0 || index >= size)
-        return onnx_fail(x, "index %" PRId64 " of an axis of %" PRId64, index,
-                         size);
+        return onnx_fail(x,
+                         "its index %" PRId64 " is outside an axis of %" PRId64,
+                         index, size);
       place = place * size + index;
     }
     for (int64_t i = 0; i < inner; i++)

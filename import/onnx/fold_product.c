@@ -50,15 +50,17 @@ bool fold_matmul(struct onnx *x, struct constant **in) {
   float *to;
   int64_t *wholes;
   if (in[0]->rank < 2 || in[1]->rank < 2)
-    return onnx_fail(x, "a product of constants that are not matrices");
+    return onnx_fail(x, "it multiplies constants that are not matrices");
   struct onnx_factor a = factor_of(in[0], rank), b = factor_of(in[1], rank);
   for (int i = 0; i < rank - 2; i++)
     dims[i] = 1;
   if (!outer_dims(x, in[0], rank, dims) || !outer_dims(x, in[1], rank, dims))
     return false;
   if (a.columns != b.rows)
-    return onnx_fail(x, "%" PRId64 " columns meet %" PRId64 " rows", a.columns,
-                     b.rows);
+    return onnx_fail(x,
+                     "its matrices do not fit: %" PRId64
+                     " columns times %" PRId64 " rows",
+                     a.columns, b.rows);
   dims[rank - 2] = a.rows;
   dims[rank - 1] = b.columns;
   struct constant *result = constant_new(x, TYPE_FLOAT, rank, dims);
@@ -69,7 +71,7 @@ bool fold_matmul(struct onnx *x, struct constant **in) {
   if (x->graph->failed || result->unknown)
     return !x->graph->failed;
   if (result->count > MOST_PRODUCTS / (a.columns + 1))
-    return onnx_fail(x, "a product of constants is too large");
+    return onnx_fail(x, "its product of constants is too large");
   if (!fold_room(x, result, &to, &wholes))
     return false;
   int64_t size = a.rows * b.columns;

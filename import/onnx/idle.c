@@ -149,8 +149,8 @@ static bool find_past(struct onnx *x) {
     add_name(&present, value->name);
   }
   find_length(x);
-  say(x, &past, "all positions come at once, from the first one on.");
-  say(x, &present, "nothing is kept for later positions.");
+  say(x, &past, "all tokens are processed at once, from the first.");
+  say(x, &present, "there is no KV cache.");
   return true;
 }
 
@@ -171,7 +171,7 @@ static void drop_present(struct onnx *x) {
       add_name(&names, value->name);
     }
   }
-  say(x, &names, "nothing is kept for later positions.");
+  say(x, &names, "there is no KV cache.");
 }
 
 /* Marks what the outputs depend on. */
@@ -201,8 +201,8 @@ static void drop_inputs(struct onnx *x, const struct aside *aside) {
   }
   say(x, &names,
       aside && aside->own
-          ? "there is one sample, and all boxes are of it."
-          : "all positions come at once, from the first one on.");
+          ? "all boxes belong to one sample."
+          : "all tokens are processed at once, from the first.");
 }
 
 void onnx_find_idle(struct onnx *x) {

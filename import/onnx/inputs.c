@@ -111,8 +111,8 @@ static void note_suspect(struct onnx *x, size_t index, size_t first) {
   if (index > 0 && index < first && first < x->model->graph->n_input &&
       is_of_reals(info))
     graph_note(x->graph,
-               "`%s` is an input here; the file, which has no values of "
-               "parameters, does not say whether it is one: --parameter %s.",
+               "`%s` is read as an input. The file has no values of "
+               "parameters; if it is a parameter, write --parameter %s.",
                info->name, info->name);
 }
 
@@ -192,7 +192,7 @@ static const char *element_word(struct onnx *x, int type, int index,
                                 bool *known) {
   *known = true;
   if ((type == TYPE_INT32 || type == TYPE_INT64) && is_reckoned(x, index)) {
-    graph_note(x->graph, "Whole numbers come in as float32.");
+    graph_note(x->graph, "Integer inputs are read as float32.");
     return NULL;
   }
   switch (type) {
@@ -204,16 +204,16 @@ static const char *element_word(struct onnx *x, int type, int index,
   case 16: return NULL;
   case 2:
   case 3:
-    graph_note(x->graph, "Whole numbers of 8 bits come in as float32.");
+    graph_note(x->graph, "8-bit integer inputs are read as float32.");
     return NULL;
   case 4:
   case 5:
   case 12:
   case 13:
-    graph_note(x->graph, "Whole numbers come in as float32.");
+    graph_note(x->graph, "Integer inputs are read as float32.");
     return NULL;
   case TYPE_BOOL:
-    graph_note(x->graph, "Truth values come in as 0 and 1.");
+    graph_note(x->graph, "Boolean inputs are read as 0 and 1.");
     return NULL;
   default: *known = false; return NULL;
   }
@@ -275,10 +275,9 @@ static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
     if (dims[i] == 0)
       return unknown_axis(x, info->name, i, param);
     if (dims[i] < 0 || dims[i] > MOST_SIZE || dims[i] > MOST_VALUES / values)
-      return onnx_fail(x,
-                       "the input `%s` has an axis of %" PRId64
-                       ": such a large tensor is not supported",
-                       onnx_shown(x, info->name), dims[i]);
+      return onnx_fail(
+          x, "the input `%s` is too large: one axis has %" PRId64 " values",
+          onnx_shown(x, info->name), dims[i]);
     values *= dims[i];
   }
   return true;
@@ -317,7 +316,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
     return false;
   if (rank > x->batch_axis && x->batch_axis >= 0 && dims[x->batch_axis] > 1) {
     if (x->batch > 1 && x->batch != dims[x->batch_axis])
-      return onnx_fail(x, "inputs have different batches");
+      return onnx_fail(x, "the inputs have different batches");
     x->batch = dims[x->batch_axis];
   }
   enum taste taste = taste_for(x, index);
@@ -337,10 +336,10 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
     for (int i = 0; i < axes.count; i++)
       dims[axes.order[i]] = given->shape.size[i];
   else if (given)
-    return onnx_fail(x, "--input has %d sizes, the input `%s` %d",
+    return onnx_fail(x, "--input has %d sizes, but the input `%s` has %d",
                      given->shape.rank, onnx_shown(x, info->name), axes.count);
   if (axes.count == 0 || axes.count > LIMIT_RANK)
-    return onnx_fail(x, "the input `%s` has no axes but the batch",
+    return onnx_fail(x, "the input `%s` has no axis except the batch",
                      onnx_shown(x, info->name));
   for (int i = 0; i < axes.count; i++)
     shape.size[shape.rank++] = dims[axes.order[i]];
@@ -348,7 +347,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
   const char *word = element_word(x, type, index, &known);
   if (!known)
     return onnx_fail(
-        x, "the input `%s` is of an element type (%d) that is not supported",
+        x, "the input `%s` has an element type (%d) that is not supported",
         onnx_shown(x, info->name), type);
   struct graph_node *node = graph_input(x->graph, info->name, &shape, word);
   onnx_extra(x, node->index);
@@ -406,8 +405,7 @@ static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
   c->whole = to;
   value->constant = c;
   graph_note(x->graph, "`%s` is left out: %s", info->name,
-             mask ? "no position is padding."
-                  : "positions follow each other from 0 on.");
+             mask ? "no token is padding." : "positions count up from 0.");
   return true;
 }
 
@@ -416,8 +414,7 @@ bool onnx_read_inputs(struct onnx *x) {
   size_t more = g->n_input -
                 (g->n_input < g->n_initializer ? g->n_input : g->n_initializer);
   if (more > 16 && more > MOST_LOOKUPS / (x->ops.count + 1))
-    return onnx_fail(x, "the model has %zu inputs, which are too many",
-                     g->n_input);
+    return onnx_fail(x, "the model has too many inputs: %zu", g->n_input);
   if (!names_inputs(x))
     return false;
   const bool *boxes = find_boxes(x);

@@ -42,8 +42,8 @@ bool onnx_refuse_unknown(struct onnx *x) {
              "netc has no equivalent of these operators: %s; the first is %s",
              text.at, onnx_op_text(x, x->absences.at[0].first));
   return graph_help(x->graph,
-                    "--allow-unknown leaves them out, with what follows "
-                    "from them");
+                    "--allow-unknown leaves them out, and all layers that "
+                    "depend on them");
 }
 
 /* Notes a tensor of the file that training changes. */
@@ -122,7 +122,8 @@ static void say_parameters(struct onnx *x) {
   const char *first = x->left.at[0]->name;
   const char *last = x->left.at[x->left.count - 1]->name;
   graph_note(x->graph,
-             "Left out with them: %s parameters of %zu tensor%s, `%s`%s%s%s.",
+             "%s parameters of %zu tensor%s are left out with them: "
+             "`%s`%s%s%s.",
              sum.at, x->left.count, x->left.count > 1 ? "s" : "",
              onnx_shown(x, first), x->left.count > 1 ? " to `" : "",
              x->left.count > 1 ? onnx_shown(x, last) : "",
@@ -161,5 +162,5 @@ void onnx_say_left_out(struct onnx *x) {
     some = true;
   }
   if (some)
-    graph_note(x->graph, "What they read are outputs.");
+    graph_note(x->graph, "Their inputs become outputs.");
 }

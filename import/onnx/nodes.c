@@ -55,7 +55,7 @@ struct graph_node *onnx_weight(struct onnx *x, struct constant *c) {
   for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
     node->shape.size[i] = c->dims[i];
   if (c->rank > LIMIT_RANK)
-    onnx_fail(x, "a constant of %d axes", c->rank);
+    onnx_fail(x, "a constant has %d axes, which is not supported", c->rank);
   if (c->rank > 0)
     graph_arg(x->graph, node, PART_OTHER, "",
               graph_sizes(x->graph, node->shape.size, node->shape.rank));

@@ -29,7 +29,7 @@ static int in_order(struct onnx *x, size_t index,
   struct onnx_layout dense = layout_dense(c->rank, c->dims);
   struct onnx_layout at = layout_order(&dense, axes->count, axes->order);
   if (layout_values(&at) != c->count)
-    return ONNX_NONE(x, "a constant with a batch");
+    return ONNX_NONE(x, "it joins a constant with a batch");
   return onnx_weight(x, constant_through(x, c, &at))->index;
 }
 
@@ -38,7 +38,7 @@ static bool same_rank(struct onnx *x, int rank) {
     const struct onnx_value *v = onnx_has(x, i) ? onnx_operand(x, i) : NULL;
     int other = !v ? -1 : v->view ? v->view->at.rank : v->constant->rank;
     if (other != rank)
-      return onnx_fail(x, "input %zu has another number of axes", i);
+      return onnx_fail(x, "input %zu has a different number of axes", i);
   }
   return true;
 }
@@ -225,7 +225,7 @@ static bool are_zero(const int64_t *pads, int count) {
 
 static bool is_border(struct onnx *x, int64_t size) {
   if (size > MOST_SIZE)
-    return onnx_fail(x, "a border is larger than %d", MOST_SIZE);
+    return onnx_fail(x, "its border is larger than %d", MOST_SIZE);
   return size >= 0 ||
          onnx_fail(x, "netc has no equivalent of negative borders");
 }
@@ -283,7 +283,7 @@ static struct graph_node *pad_node(struct onnx *x, int in,
     return NULL;
   }
   if (mode && (b->before[last] || b->after[last])) {
-    onnx_fail(x, "channels are padded with zeros only, not by `%s`", mode);
+    onnx_fail(x, "only zeros can pad channels, not `%s`", mode);
     return NULL;
   }
   graph_arg(x->graph, node, PART_PADDING, "",

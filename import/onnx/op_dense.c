@@ -97,7 +97,9 @@ static bool linear(struct onnx *x, const struct onnx_view *view,
   int axis = view->at.rank - 1;
   int64_t units = weight->dims[0];
   if (view->at.dim[axis] != weight->dims[1])
-    return onnx_fail(x, "%" PRId64 " features meet a matrix of %" PRId64,
+    return onnx_fail(x,
+                     "its matrix does not fit: %" PRId64 " features times "
+                     "a matrix of %" PRId64,
                      view->at.dim[axis], weight->dims[1]);
   memcpy(dims, view->at.dim, sizeof dims);
   dims[axis] = units;
@@ -164,8 +166,10 @@ static bool product(struct onnx *x, const struct onnx_view *a,
     return onnx_fail(x, "netc has no equivalent of a product of vectors");
   int64_t inner = a->at.dim[a->at.rank - 1];
   if (inner != b->at.dim[b->at.rank - 2])
-    return onnx_fail(x, "%" PRId64 " columns meet %" PRId64 " rows", inner,
-                     b->at.dim[b->at.rank - 2]);
+    return onnx_fail(x,
+                     "its matrices do not fit: %" PRId64
+                     " columns times %" PRId64 " rows",
+                     inner, b->at.dim[b->at.rank - 2]);
   for (int i = 0; i + 2 < rank; i++) {
     int64_t one =
         i < rank - a->at.rank ? 1 : a->at.dim[i - (rank - a->at.rank)];
@@ -173,7 +177,7 @@ static bool product(struct onnx *x, const struct onnx_view *a,
         i < rank - b->at.rank ? 1 : b->at.dim[i - (rank - b->at.rank)];
     dims[i] = one > two ? one : two;
     if (one != two && one != 1 && two != 1)
-      return onnx_fail(x, "products whose outer axes differ");
+      return onnx_fail(x, "the outer axes of its inputs differ");
   }
   dims[rank - 2] = a->at.dim[a->at.rank - 2];
   dims[rank - 1] = b->at.dim[b->at.rank - 1];
@@ -202,7 +206,10 @@ static bool from_left(struct onnx *x, struct constant *c,
   struct onnx_view turned_view = *view, result;
   int order[LAYOUT_RANK], rank = view->at.rank;
   if (c->rank != 2 || rank < 2)
-    return onnx_fail(x, "a constant of %d axes times a tensor", c->rank);
+    return onnx_fail(x,
+                     "a product of a tensor and a constant of %d axes is "
+                     "not supported",
+                     c->rank);
   for (int i = 0; i < rank; i++)
     order[i] = i;
   order[rank - 1] = rank - 2;
@@ -227,7 +234,10 @@ bool op_matmul(struct onnx *x) {
   if (!b)
     return product(x, in, onnx_operand(x, 1)->view);
   if (b->rank != 2)
-    return onnx_fail(x, "a product with a constant of %d axes", b->rank);
+    return onnx_fail(x,
+                     "a product with a constant of %d axes is not "
+                     "supported",
+                     b->rank);
   if (!linear(x, in, transposed(x, b), &result))
     return false;
   return onnx_give(x, 0, &result);

@@ -64,7 +64,7 @@ bool op_embed_norm(struct onnx *x) {
   int words = emit_input(x, 0), segments = emit_input(x, 1);
   if (!onnx_has(x, 0) || !onnx_has(x, 2) || !onnx_has(x, 3) ||
       !onnx_has(x, 5) || emit_dims(x, words, dims) != 2)
-    return onnx_fail(x, "it needs words and two tables");
+    return onnx_fail(x, "it needs token ids and two tables");
   int sum = rows_of(x, emit_input(x, 2), words);
   if (segments >= 0 && onnx_has(x, 4))
     sum = emit_two(x, "Add", sum, rows_of(x, emit_input(x, 4), segments));

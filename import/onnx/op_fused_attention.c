@@ -237,8 +237,7 @@ static bool with_projections(struct onnx *x) {
   for (int i = 0; i < 3 && given != 3; i++)
     widths[i] = dims[1] / 3;
   if (onnx_int(x, "do_rotary", 0))
-    return onnx_fail(x,
-                     "netc has no equivalent of the angles that it is given");
+    return onnx_fail(x, "netc has no equivalent of its angles");
   int value = emit_two(x, "MatMul", emit_input(x, 0), emit_input(x, 1));
   if (value >= 0 && onnx_has(x, 2))
     value = emit_two(x, "Add", value, emit_input(x, 2));

@@ -63,10 +63,10 @@ bool op_if(struct onnx *x) {
   if (!condition && x->options->allow_unknown)
     return onnx_leave_out(x, true);
   if (!condition) {
-    onnx_fail(x, "its condition depends on the inputs, where only one that is "
-                 "constant is supported");
-    return graph_help(x->graph, "--allow-unknown leaves it out, with what "
-                                "follows from it");
+    onnx_fail(x, "its condition depends on the inputs; only a constant "
+                 "condition is supported");
+    return graph_help(x->graph, "--allow-unknown leaves it out, and all "
+                                "layers that depend on it");
   }
   if (!constant_load(x, condition))
     return false;

@@ -137,9 +137,9 @@ static int with_number(struct onnx *x, enum layer_word word, int in,
   if ((word == WORD_MUL || word == WORD_DIV) && number == 1)
     return in;
   if (word == WORD_DIV && number == 0)
-    return ONNX_NONE(x, "a division by 0");
+    return ONNX_NONE(x, "it divides by 0");
   if (!isfinite(number))
-    return ONNX_NONE(x, "a number that is not finite");
+    return ONNX_NONE(x, "it has a number that is not finite");
   struct graph_node *node = onnx_layer(x, word, in);
   onnx_set_number(x, node, number);
   return node->index;
@@ -188,7 +188,7 @@ static bool of_wider(struct onnx *x, enum layer_word word,
                      bool swapped) {
   struct onnx_axes axes = {0};
   if (c->rank == 0 || x->batch > 1)
-    return onnx_fail(x, "a constant that has more values than its input");
+    return onnx_fail(x, "its constant has more values than its input");
   for (int i = 0; i < c->rank; i++)
     axes.order[axes.count++] = i;
   struct onnx_view other = view_fresh(x, onnx_weight(x, c)->index, c->rank,
@@ -285,7 +285,7 @@ static bool several(struct onnx *x, enum layer_word word) {
     if (!onnx_has(x, i))
       return onnx_fail(x, "input %zu is missing", i);
     if (sum.constant && onnx_operand(x, i)->constant)
-      return onnx_fail(x, "two constants");
+      return onnx_fail(x, "both of its inputs are constants");
     if (!join(x, word, &sum, onnx_operand(x, i)) || x->graph->failed)
       return false;
     if (x->at->outs[0] < 0)
@@ -424,7 +424,7 @@ bool op_where(struct onnx *x) {
   bool hides = a != NULL;
   double number;
   if (!condition || (!a) == (!b) || !onnx_has(x, hides ? 2 : 1))
-    return onnx_fail(x, "only a mask that is a constant is supported");
+    return onnx_fail(x, "only a constant mask is supported");
   if (!constant_is_even(x, hides ? a : b, &number) || number > -1e4)
     return onnx_fail(x, "netc has no equivalent of a choice between values");
   if ((!condition->band || condition->whole) &&

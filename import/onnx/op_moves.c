@@ -68,8 +68,10 @@ bool op_reshape(struct onnx *x) {
     if (dims[i] == -1 && guess < 0)
       guess = i;
     else if (dims[i] < 1 || dims[i] > values)
-      return onnx_fail(x, "%" PRId64 " values have no axis of %" PRId64, values,
-                       dims[i]);
+      return onnx_fail(x,
+                       "%" PRId64 " values cannot be reshaped to an axis "
+                       "of %" PRId64,
+                       values, dims[i]);
     else if (known > values / dims[i])
       return onnx_fail(x, "%s has more values than its input",
                        graph_sizes(x->graph, dims, rank));
@@ -106,7 +108,8 @@ bool op_transpose(struct onnx *x) {
   int rank = m.view.at.rank;
   int count = onnx_ints(x, "perm", perm, MOST_AXES);
   if (count >= 0 && count != rank)
-    return onnx_fail(x, "`perm` has %d axes, its input %d", count, rank);
+    return onnx_fail(x, "`perm` has %d axes, but its input has %d", count,
+                     rank);
   for (int i = 0; i < rank; i++) {
     int64_t axis = count < 0 ? rank - 1 - i : perm[i];
     if (axis < 0 || axis >= rank || used[axis])
@@ -126,7 +129,7 @@ bool op_unsqueeze(struct onnx *x) {
   if (count < 0 || !move_take(x, &m))
     return onnx_fail(x, "its axes depend on the inputs");
   if (m.view.at.rank + count > MOST_AXES)
-    return onnx_fail(x, "more than %d axes", MOST_AXES);
+    return onnx_fail(x, "it has more than %d axes", MOST_AXES);
   if (!onnx_mark_axes(x, axes, count, m.view.at.rank + count, marked))
     return false;
   for (int i = 0; i < MOST_AXES; i++)

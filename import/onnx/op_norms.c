@@ -128,7 +128,8 @@ bool op_group_norm(struct onnx *x) {
     return onnx_fail(x, "it needs a batch, channels and positions");
   int64_t groups = onnx_int(x, "num_groups", 0), channels = in->at.dim[1];
   if (x->opset < 21)
-    return onnx_fail(x, "before opset 21 it has a factor for each group");
+    return onnx_fail(x, "before opset 21 it has one factor for each group, "
+                        "which is not supported");
   if (groups < 1 || channels % groups != 0)
     return onnx_fail(x, "%" PRId64 " groups do not divide %" PRId64 " channels",
                      groups, channels);
@@ -267,8 +268,8 @@ bool op_lrn(struct onnx *x) {
   if (fabs(alpha - 1e-4) > 1e-9 || fabs(beta - 0.75) > 1e-6 ||
       fabs(bias - 1) > 1e-6)
     graph_note(x->graph,
-               "`%s` has alpha %s, beta %s and bias %s; here they are "
-               "0.0001, 0.75 and 1.",
+               "`%s` has alpha %s, beta %s and bias %s; netc uses 0.0001, "
+               "0.75 and 1.",
                onnx_shown(x, x->at->name), onnx_real_text(x, alpha),
                onnx_real_text(x, beta), onnx_real_text(x, bias));
   struct graph_node *node = onnx_layer(x, WORD_LRN, map.node);

@@ -36,7 +36,7 @@ static bool stepped(struct onnx *x, struct moved *m, int axis, int64_t from,
   dims[axis] = size / step;
   dims[axis + 1] = step;
   if (rank + 1 > MOST_AXES || !move_to_dims(x, m, rank + 1, dims))
-    return onnx_fail(x, "a slice with steps");
+    return onnx_fail(x, "a slice with steps is not supported here");
   struct onnx_view part;
   struct onnx_axes axes;
   if (!view_with_axis(x, &m->view, axis + 1, &axes, &part))
@@ -55,7 +55,7 @@ static bool move_slice(struct onnx *x, struct moved *m, int axis, int64_t from,
   int64_t size = m->view.at.dim[axis];
   count = count < 0 ? 0 : count;
   if (count < 1 && !m->constant)
-    return onnx_fail(x, "an empty slice");
+    return onnx_fail(x, "its slice is empty");
   if (m->constant) {
     struct onnx_layout at = m->view.at;
     int64_t strides[MOST_AXES], stride = 1;
@@ -151,7 +151,7 @@ bool op_slice(struct onnx *x) {
     int64_t from = starts[i] < 0 ? starts[i] + size : starts[i];
     int64_t to = ends[i] < 0 ? clamp(ends[i], -size - 1, -1) + size : ends[i];
     if (step == 0)
-      return onnx_fail(x, "steps of 0");
+      return onnx_fail(x, "its step is 0");
     from = clamp(from, 0, step < 0 ? size - 1 : size);
     to = clamp(to, low, size);
     step = clamp(step, -MOST_SIZE, MOST_SIZE);
@@ -172,12 +172,13 @@ bool op_split(struct onnx *x) {
   int axis = onnx_axis(x, onnx_int(x, "axis", 0), m.view.at.rank);
   int parts = (int)x->at->out_count;
   if (axis < 0 || parts > MOST_PARTS)
-    return onnx_fail(x, "more than %d parts", MOST_PARTS);
+    return onnx_fail(x, "it has more than %d parts", MOST_PARTS);
   int64_t size = m.view.at.dim[axis];
   bool given = onnx_has(x, 1) || onnx_attribute(x, "split");
   int count = given ? onnx_numbers(x, 1, "split", sizes, MOST_PARTS) : parts;
   if (count != parts || parts == 0)
-    return onnx_fail(x, "its numbers of parts and of outputs differ");
+    return onnx_fail(x, "its number of parts differs from its number of "
+                        "outputs");
   for (int i = 0; i < parts; i++) {
     struct moved part = m;
     int64_t whole = size / parts + (size % parts > 0);
@@ -266,7 +267,7 @@ bool op_tile(struct onnx *x) {
   if (rank < 0 || !move_take(x, &m) || m.constant)
     return onnx_fail(x, "its repeats depend on the inputs");
   if (rank != m.view.at.rank)
-    return onnx_fail(x, "%d repeats for %d axes", rank, m.view.at.rank);
+    return onnx_fail(x, "it has %d repeats for %d axes", rank, m.view.at.rank);
   for (int i = 0; i < rank; i++) {
     int64_t size = m.view.at.dim[i];
     if (times[i] > 1 && size == 1 && i != x->batch_axis &&
@@ -276,7 +277,7 @@ bool op_tile(struct onnx *x) {
       continue;
     }
     if (times[i] < 1 || times[i] > MOST_RUNS)
-      return onnx_fail(x, "%" PRId64 " repeats; 1 to %d are supported",
+      return onnx_fail(x, "it has %" PRId64 " repeats; 1 to %d are supported",
                        times[i], MOST_RUNS);
     for (int k = 0; k < times[i]; k++)
       count[k] = size;
@@ -297,8 +298,9 @@ static int find_runs(struct onnx *x, const struct constant *places,
     int64_t place = constant_whole(places, i);
     place += place < 0 ? size : 0;
     if (place < 0 || place >= size)
-      return ONNX_NONE(x, "index %" PRId64 " of an axis of %" PRId64, place,
-                       size);
+      return ONNX_NONE(x,
+                       "its index %" PRId64 " is outside an axis of %" PRId64,
+                       place, size);
     if (runs > 0 && from[runs - 1] + count[runs - 1] == place) {
       count[runs - 1]++;
       continue;
@@ -327,7 +329,7 @@ static bool gather_places(struct onnx *x, struct moved *m, int axis,
   if (places->rank < 2)
     return true;
   if (m->view.at.rank - 1 + places->rank > MOST_AXES)
-    return onnx_fail(x, "more than %d axes", MOST_AXES);
+    return onnx_fail(x, "it has more than %d axes", MOST_AXES);
   for (int i = 0; i < axis; i++)
     dims[rank++] = m->view.at.dim[i];
   for (int i = 0; i < places->rank; i++)

@@ -33,7 +33,7 @@ static const struct onnx_steps *steps_at(struct onnx *x, size_t at, int type) {
   for (int64_t i = 0; i < s->scale->count; i++)
     if (!(constant_real(s->scale, i) > 0) ||
         !isfinite(constant_real(s->scale, i))) {
-      onnx_fail(x, "a scale of it is not above 0");
+      onnx_fail(x, "one of its scales is not above 0");
       return NULL;
     }
   s->type = s->zero ? s->zero->type : type;
@@ -66,10 +66,10 @@ static int64_t inner_of(struct onnx *x, const struct constant *c,
   if (s->scale->count == 1)
     return c->count > 0 ? c->count : 1;
   if (onnx_int(x, "block_size", 0))
-    return ONNX_NONE(x, "scales of blocks are not supported");
+    return ONNX_NONE(x, "blockwise scales are not supported");
   int axis = onnx_axis(x, onnx_int(x, "axis", 1), c->rank);
   if (axis < 0 || c->dims[axis] != s->scale->count)
-    return ONNX_NONE(x, "its scales are not those of an axis");
+    return ONNX_NONE(x, "its scales do not match an axis");
   for (int i = axis + 1; i < c->rank; i++)
     inner *= c->dims[i];
   return inner > 0 ? inner : 1;
@@ -144,8 +144,8 @@ static void keep_steps(struct onnx *x, const struct onnx_view *view,
   } else if (strcmp(node->scale, scale) != 0 || strcmp(node->zero, zero) != 0) {
     x->graph->rescaled = true;
     graph_note(x->graph,
-               "%s gives values of 8 bits another scale: weights are float32, "
-               "and --dtype f32 computes with them.",
+               "%s changes the scale of 8-bit values: the weights are "
+               "written as float32, and --dtype f32 computes with them.",
                onnx_op_text(x, x->at));
   }
 }
@@ -167,8 +167,8 @@ static bool pass_on(struct onnx *x, const struct onnx_steps *s) {
   if (!view)
     return false;
   if (s->scale->count != 1)
-    return onnx_fail(x, "a scale for each channel of what a layer gives is "
-                        "not supported");
+    return onnx_fail(x, "an output with one scale for each channel is not "
+                        "supported");
   if (wants_relu(x, view, s)) {
     int relu = emit_one(x, "Relu", emit_input(x, 0));
     if (relu < 0)
@@ -187,8 +187,7 @@ bool op_quantize(struct onnx *x) {
   if (!c)
     return pass_on(x, s);
   if (s->type != TYPE_INT8 && s->type != TYPE_UINT8)
-    return onnx_fail(x, "constants of another type than 8 bits are not "
-                        "supported");
+    return onnx_fail(x, "constants that do not have 8 bits are not supported");
   return give_wholes(x, c, s);
 }
 
@@ -200,7 +199,7 @@ bool op_dequantize(struct onnx *x) {
   if (!c)
     return pass_on(x, s);
   if (constant_is_real(c) || (c->type > TYPE_INT8 && c->type != TYPE_INT32))
-    return onnx_fail(x, "numbers of its type are not supported");
+    return onnx_fail(x, "its number type is not supported");
   return give_reals(x, c, s);
 }
 
@@ -264,7 +263,7 @@ bool op_qlinear(struct onnx *x) {
   while (strcmp(kinds[kind].type, x->at->type) != 0)
     kind++;
   if (onnx_int(x, "channels_last", 0))
-    return onnx_fail(x, "channels that lie last are not supported");
+    return onnx_fail(x, "channels_last is not supported");
   int axis = kinds[kind].axis;
   if (strcmp(kinds[kind].real, "Gemm") == 0)
     axis = !onnx_int(x, "transB", 0);
@@ -291,7 +290,8 @@ bool op_qlinear_concat(struct onnx *x) {
     if (sum < 0)
       return false;
   }
-  return sum < 0 ? onnx_fail(x, "it joins nothing") : give_steps(x, sum, 0);
+  return sum < 0 ? onnx_fail(x, "it has nothing to join")
+                 : give_steps(x, sum, 0);
 }
 
 /* The end */
@@ -321,8 +321,9 @@ void steps_settle(struct onnx *x) {
   }
   x->graph->rescaled = true;
   graph_note(x->graph, "%s",
-             !x->quantised ? "Weights are of 8 bits in the file, float32 here."
-             : x->wide     ? "Values of more than 8 bits are float32 here."
-                       : "Some layers are of 8 bits in the file, and some are "
-                         "not: all are float32 here.");
+             !x->quantised ? "The file's 8-bit weights are written as "
+                             "float32."
+             : x->wide     ? "Values of more than 8 bits are read as float32."
+                       : "Only some layers of the file have 8 bits: all are "
+                         "read as float32.");
 }

@@ -90,17 +90,15 @@ static bool check(struct onnx *x, struct onnx_recurrent *r,
        (b->rank != 2 || b->dims[0] != w->dims[0] || b->dims[1] != 2 * rows)))
     return onnx_fail(x, "its weights do not fit");
   if (onnx_is(x, "direction", "reverse", false))
-    return onnx_fail(x, "it runs backwards alone, which netc's do only beside "
-                        "a run forwards (bidirectional)");
+    return onnx_fail(x, "it runs only backwards; netc supports that only "
+                        "with a forward run (bidirectional)");
   if (!is_nothing(x, 5) || !is_nothing(x, 6))
-    return onnx_fail(x, "it begins with a state that it is given, netc's with "
-                        "zeros");
+    return onnx_fail(x, "it starts from a given state; netc starts from zeros");
   if (!is_nothing(x, 7))
     return onnx_fail(x, "netc has no equivalent of peepholes");
   if (onnx_attribute(x, "activations") || onnx_attribute(x, "clip"))
     graph_note(x->graph,
-               "`%s` says which activations it has; here they are the "
-               "usual ones.",
+               "`%s` names its activations; netc uses the default ones.",
                onnx_shown(x, x->at->name));
   return true;
 }
@@ -145,9 +143,8 @@ static bool runs_to_the_end(struct onnx *x, int64_t steps) {
   return !onnx_has(x, 4) ||
          (lengths && constant_is_even(x, lengths, &all) &&
           all >= (double)steps) ||
-         onnx_fail(x,
-                   "its sequences have lengths of their own (sequence_lens), "
-                   "where netc runs all steps");
+         onnx_fail(x, "its sequences have different lengths (sequence_lens); "
+                      "netc runs all steps");
 }
 
 static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
@@ -161,17 +158,18 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
   int64_t steps = in->at.dim[r.batch_first];
   if (!view_is_batch(x, in, !r.batch_first)) {
     x->other_batch = true;
-    return onnx_fail(x, "a batch of several sequences");
+    return onnx_fail(x, "a batch of several sequences is not supported");
   }
   if (!runs_to_the_end(x, steps) || !view_rearrange(x, in, order, 2, &line))
     return false;
   if (onnx_is_read(x, 2))
     return onnx_fail(
-        x, "its last cell is read, but netc's lstm gives only its states");
+        x, "the model reads its last cell, but netc's lstm returns only its "
+           "states");
   bool all = onnx_is_read(x, 0), last = onnx_is_read(x, 1);
   if (all && last && r.directions == 2)
-    return onnx_fail(x, "all of its states and the last ones of both "
-                        "directions are read");
+    return onnx_fail(x, "the model reads both all of its states and the last "
+                        "ones of both directions");
   struct graph_node *node = layer_of(x, &r, line.node);
   put_weights(x, &r, node);
   node->shape.size[1] = r.hidden * r.directions;

@@ -44,8 +44,8 @@ bool op_roi_align(struct onnx *x) {
   bool aligned = onnx_is(x, "coordinate_transformation_mode", "half_pixel",
                          x->opset >= 16);
   if (!onnx_is(x, "mode", "avg", true))
-    return onnx_fail(x, "netc has no equivalent of the largest of a cell's "
-                        "points: `mode` is avg");
+    return onnx_fail(x, "netc supports only `mode` avg, not the maximum of a "
+                        "cell's points");
   if (!in || in->at.rank != 4 || !one_sample(x, in) ||
       !view_channels_last(x, in, &map))
     return onnx_fail(x, "its map is not supported");
@@ -113,16 +113,15 @@ static bool add_regions(struct onnx *x, const struct onnx_view *map) {
     if (dims[2] < 1 || dims[3] < 1 || dims[2] > MOST_SIZE ||
         dims[3] > MOST_SIZE || dims[0] < 1 || dims[0] > MOST_SIZE ||
         graph_count(shape.size, 4) > MOST_VALUES)
-      return onnx_fail(x, "its regions are too large, or have no size");
+      return onnx_fail(x, "its regions are too large or empty");
     struct onnx_view *view = ARENA_NEW(x->arena, struct onnx_view);
     struct graph_node *node = graph_input(x->graph, name, &shape, NULL);
     onnx_extra(x, node->index);
     *view = view_fresh(x, node->index, 4, dims, order, 4);
     x->regions = view;
     graph_note(x->graph,
-               "`%s` is what RoiAlign pools: how many regions there are, "
-               "values choose; --dim %s=N says how many to count, here %" PRId64
-               ".",
+               "`%s` is pooled by RoiAlign. The number of regions depends on "
+               "values; --dim %s=N sets it, now %" PRId64 ".",
                onnx_shown(x, name), onnx_shown(x, name), dims[0]);
   }
   return onnx_give(x, 0, x->regions);

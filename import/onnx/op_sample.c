@@ -10,7 +10,7 @@ static int places_of(struct onnx *x, int axes) {
     return -1;
   if (grid->at.rank != axes + 2 || grid->at.dim[axes + 1] != axes ||
       !view_is_batch(x, grid, 0))
-    return ONNX_NONE(x, "its places are not those of each sample");
+    return ONNX_NONE(x, "its points do not have one set for each sample");
   return view_plain(x, grid, &plain) ? plain.node : -1;
 }
 
@@ -36,7 +36,7 @@ bool op_grid_sample(struct onnx *x) {
   int axes = in->at.rank - 2;
   if ((axes != 2 && axes != 3) || !view_is_batch(x, in, 0) ||
       !view_channels_last(x, in, &map))
-    return onnx_fail(x, "its map is not that of each sample");
+    return onnx_fail(x, "its map does not have one entry for each sample");
   int places = places_of(x, axes);
   if (places < 0)
     return false;
@@ -84,10 +84,10 @@ bool op_topk(struct onnx *x) {
     return onnx_fail(x, "its number of values is not constant");
   int axis = onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank);
   if (axis < 1 || !view_is_batch(x, in, 0) || !view_plain(x, in, &plain))
-    return onnx_fail(x, "it does not look for the largest values of a sample");
+    return onnx_fail(x, "it does not return the largest values of each sample");
   if (graph_at(x->graph, plain.node)->shape.rank != in->at.rank - 1 ||
       count < 1 || count > plain.at.dim[axis])
-    return onnx_fail(x, "its axis is not one of each sample");
+    return onnx_fail(x, "its axis is the batch");
   return (!onnx_is_read(x, 0) || give_best(x, &plain, axis, count, false)) &&
          (!onnx_is_read(x, 1) || give_best(x, &plain, axis, count, true));
 }
@@ -99,7 +99,7 @@ static bool gather_rows(struct onnx *x, const struct onnx_view *in,
   if (!view_is_batch(x, in, 0) || !view_plain(x, in, &rows) ||
       !view_is_batch(x, which, 0) || !view_plain(x, which, &indices) ||
       graph_at(x->graph, rows.node)->shape.rank != in->at.rank - 1)
-    return onnx_fail(x, "its rows are not those of each sample");
+    return onnx_fail(x, "its rows do not have one set for each sample");
   struct graph_node *node = onnx_layer(x, WORD_GATHER, rows.node);
   node->key = "indices=";
   node->keyed = indices.node;

@@ -126,9 +126,8 @@ void rope_put(struct onnx *x, struct graph_node *node, const struct rope *rope,
   if (2 * rope->half != dim)
     graph_int(x->graph, node, PART_NONE, "rotary=", 2 * rope->half);
   if (!same_speeds(rope, keys) || (rope->speed && !find_rule(rope, rule))) {
-    graph_note(x->graph,
-               "The file's rope rotates by other angles than those of a base "
-               "(yarn, longrope): here it has those of base 10000.");
+    graph_note(x->graph, "The file's rope does not follow from a base (yarn, "
+                         "longrope): netc uses base 10000.");
     return;
   }
   if (fabs(rule[TURN_BASE] - 10000) > 0)

@@ -72,7 +72,7 @@ bool op_prelu(struct onnx *x) {
   struct onnx_view last;
   struct onnx_axes axes;
   if (!in || !slope)
-    return onnx_fail(x, "slopes that depend on the inputs");
+    return onnx_fail(x, "its slopes depend on the inputs");
   int64_t dim = slope->count;
   double number;
   if (dim == 1 && !slope->rank && constant_is_even(x, slope, &number)) {
@@ -109,8 +109,8 @@ static int64_t type_like(struct onnx *x) {
   if (node->word == WORD_INPUT && node->args.count > 0)
     return TYPE_INT64;
   graph_note(x->graph,
-             "`%s` may round to fewer bits, those of another tensor; here "
-             "nothing does.",
+             "`%s` may round to the bits of another tensor; netc does not "
+             "round.",
              onnx_shown(x, x->at->name));
   return TYPE_FLOAT;
 }
@@ -127,9 +127,9 @@ bool op_cast(struct onnx *x) {
   bool whole = node->word == WORD_INPUT && node->args.count > 0;
   bool real = to == TYPE_FLOAT || to == TYPE_DOUBLE || to == 10 || to == 16;
   if (!real && !(whole && (to == TYPE_INT32 || to == TYPE_INT64)))
-    return onnx_fail(x, "netc has no equivalent of a cast to other numbers");
+    return onnx_fail(x, "netc has no equivalent of a cast to this type");
   if (to == 10 || to == 16)
-    graph_note(x->graph, "`%s` rounds to 16 bits; here nothing does.",
+    graph_note(x->graph, "`%s` rounds to 16 bits; netc does not round.",
                onnx_shown(x, x->at->name));
   return onnx_give(x, 0, in);
 }
@@ -143,7 +143,7 @@ bool op_dropout(struct onnx *x) {
   struct constant *training = onnx_constant(x, 2);
   double on = 0;
   if (training && constant_is_even(x, training, &on) && on > 0 && p > 0)
-    graph_note(x->graph, "`%s` drops values in a prediction, too.",
+    graph_note(x->graph, "`%s` also drops values in inference.",
                onnx_shown(x, x->at->name));
   if (!(p >= 0 && p < 1))
     return onnx_fail(x, "`ratio` must be at least 0 and less than 1");
@@ -305,7 +305,7 @@ static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
     return false;
   if (!node_axes(x, &from, over, which) &&
       (!view_plain(x, in, &from) || !node_axes(x, &from, over, which)))
-    return onnx_fail(x, "axes that the layer before does not have");
+    return onnx_fail(x, "it has axes that its input does not have");
   bool any = false;
   for (int i = 0; i < LIMIT_RANK; i++)
     any = any || which[i];
@@ -362,7 +362,7 @@ bool op_global_pool(struct onnx *x) {
     axes.order[axes.count++] = i;
   axes.order[axes.count++] = 1;
   if (map.at.rank == 2)
-    return onnx_fail(x, "a map has rows or columns");
+    return onnx_fail(x, "its input has no rows or columns");
   return onnx_give_fresh(x, node->index, map.at.rank, dims, &axes);
 }
 

@@ -9,7 +9,7 @@ static bool is_small(struct onnx *x, const int64_t *sizes, int count,
                      int64_t least) {
   for (int i = 0; i < count; i++)
     if (sizes[i] < least || sizes[i] > MOST_SIZE)
-      return onnx_fail(x, "a window size must be at least 1, not %" PRId64,
+      return onnx_fail(x, "its window size must be at least 1, not %" PRId64,
                        sizes[i]);
   return true;
 }
@@ -22,10 +22,11 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
   int64_t pads[6] = {0}, given[3];
   *w = window_square(axes < 1 || axes > 3 ? 1 : axes, 1, 1);
   if (axes < 1 || axes > 3)
-    return onnx_fail(x, "maps of 1 to 3 axes are supported, not of %d", axes);
+    return onnx_fail(x, "its map has %d axes; 1 to 3 are supported", axes);
   int count = onnx_ints(x, "kernel_shape", given, 3);
   if (count >= 0 && count != axes)
-    return onnx_fail(x, "`kernel_shape` has %d axes, the map %d", count, axes);
+    return onnx_fail(x, "`kernel_shape` has %d axes, but the map has %d", count,
+                     axes);
   if (count < 0 && !kernel)
     return onnx_fail(x, "it has no `kernel_shape`");
   memcpy(w->kernel, count >= 0 ? given : kernel, (size_t)axes * sizeof *given);
@@ -35,7 +36,7 @@ static bool read_window(struct onnx *x, int axes, const int64_t *kernel,
   if ((strides >= 0 && strides != axes) ||
       (dilations >= 0 && dilations != axes) ||
       (borders >= 0 && borders != axes * 2))
-    return onnx_fail(x, "its attributes have other axes than the map");
+    return onnx_fail(x, "its attributes do not have the axes of the map");
   for (int i = 0; i < axes; i++) {
     w->before[i] = pads[i];
     w->after[i] = pads[axes + i];
@@ -177,7 +178,7 @@ bool op_conv(struct onnx *x) {
   const struct graph_shape *shape = &graph_at(x->graph, from)->shape;
   for (int i = 0; i < w.axes; i++)
     if (window_count(&w, i, shape->size[i]) < 1)
-      return onnx_fail(x, "the window is larger than its padded input");
+      return onnx_fail(x, "its window is larger than the padded input");
   struct graph_node *node =
       window_conv(x->graph, from, in->at.dim[1], channels, groups, &w);
   if (!put_bias(x, node, channels))
@@ -197,13 +198,13 @@ static bool output_shape(struct onnx *x, struct graph_window *w,
   if (count < 0 && !upper && !lower)
     return true;
   if (count >= 0 && count != w->axes)
-    return onnx_fail(x, "`output_shape` has other axes than the map");
+    return onnx_fail(x, "`output_shape` does not have the axes of the map");
   for (int i = 0; i < w->axes; i++) {
     int64_t size = count < 0 ? map->size[i] * w->stride[i] : sizes[i];
     int64_t all = (map->size[i] - 1) * w->stride[i] + outpad[i] +
                   w->dilate[i] * (w->kernel[i] - 1) + 1 - size;
     if (size < 1 || all < 0)
-      return onnx_fail(x, "it is larger than its windows");
+      return onnx_fail(x, "its output is larger than its windows");
     w->before[i] = upper ? all / 2 : all - all / 2;
     w->after[i] = all - w->before[i];
   }
@@ -236,7 +237,7 @@ bool op_deconv(struct onnx *x) {
   int64_t channels = weight->dims[1] * groups;
   struct graph_node *node;
   if (!window_deconv(x->graph, map.node, channels, groups, &w, outpad, &node))
-    return onnx_fail(x, "its padding leaves nothing");
+    return onnx_fail(x, "its padding removes the whole output");
   if (!put_bias(x, node, channels))
     return false;
   onnx_add_weight(x, node, "weight", weight);
@@ -262,12 +263,12 @@ bool op_pool(struct onnx *x) {
     padded = padded || w.before[i] || w.after[i];
   if (mean && padded && onnx_int(x, "count_include_pad", 0) == 0)
     graph_note(x->graph,
-               "`%s` leaves its padding out of the mean; here it "
-               "counts as zeros.",
+               "`%s` excludes its padding from the mean; netc counts it as "
+               "zeros.",
                onnx_shown(x, x->at->name));
   for (int i = 0; i < w.axes; i++)
     if (window_count(&w, i, graph_at(x->graph, from)->shape.size[i]) < 1)
-      return onnx_fail(x, "the window is larger than its padded input");
+      return onnx_fail(x, "its window is larger than the padded input");
   struct graph_node *node =
       window_pool(x->graph, mean ? WORD_AVGPOOL : WORD_POOL, from, &w, false);
   node->shape = graph_at(x->graph, from)->shape;
@@ -309,7 +310,8 @@ static bool new_sizes(struct onnx *x, const struct onnx_view *in, int64_t *out,
   if (!c || !constant_load(x, c))
     return onnx_fail(x, "its sizes depend on the inputs");
   if (c->count != (axes ? (int64_t)axes->n_ints : rank))
-    return onnx_fail(x, "%" PRId64 " sizes for other axes", c->count);
+    return onnx_fail(x, "its %" PRId64 " sizes do not match the axes",
+                     c->count);
   for (int i = 0; i < rank; i++) {
     int64_t k = axes ? 0 : i;
     while (axes && k < c->count && axes->ints[k] != i &&
@@ -322,7 +324,7 @@ static bool new_sizes(struct onnx *x, const struct onnx_view *in, int64_t *out,
                  ? (int64_t)floor((double)in->at.dim[i] * by[i])
                  : 0;
     if (out[i] < 1 || out[i] > MOST_SIZE)
-      return onnx_fail(x, "a size of %" PRId64, out[i]);
+      return onnx_fail(x, "one of its sizes is %" PRId64, out[i]);
     if (i < 2 && out[i] != in->at.dim[i])
       return onnx_fail(x, "only rows and columns can be resized");
   }
@@ -348,8 +350,8 @@ static void note_rounding(struct onnx *x, bool linear, int64_t times,
                     onnx_is(x, "nearest_mode", "round_prefer_floor", true));
   if (!same || stretched)
     graph_note(x->graph,
-               "`%s` takes values from other places than `up`, which "
-               "has PyTorch's rules.",
+               "`%s` samples at other points than `up`, which follows "
+               "PyTorch.",
                onnx_shown(x, x->at->name));
 }
 
@@ -366,7 +368,7 @@ bool op_resize(struct onnx *x) {
   if (axes < 1 || axes > 3 || (!linear && !onnx_is(x, "mode", "nearest", true)))
     return onnx_fail(x, "only `nearest` and `linear` are supported");
   if (!onnx_is(x, "keep_aspect_ratio_policy", "stretch", true))
-    return onnx_fail(x, "only sizes that stretch are supported");
+    return onnx_fail(x, "only `stretch` sizes are supported");
   if (!new_sizes(x, in, out, by))
     return false;
   bool same = true;

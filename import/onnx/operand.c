@@ -79,7 +79,7 @@ bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
     if (axis < 0)
       return false;
     if (marked[axis])
-      return onnx_fail(x, "it names axis %d twice", axis);
+      return onnx_fail(x, "it repeats axis %d", axis);
     marked[axis] = true;
   }
   return true;

@@ -192,7 +192,7 @@ static bool check_inputs(struct onnx *x, bool *absent) {
     if (!value)
       continue;
     if (!value->made)
-      return onnx_fail(x, "it reads `%s`, which nothing before it makes",
+      return onnx_fail(x, "it reads `%s`, which no node before it produces",
                        onnx_shown(x, value->name));
     *absent = *absent || (value->absent && i < x->at->proto->n_input);
   }
@@ -205,7 +205,7 @@ static bool mark_outputs(struct onnx *x) {
       continue;
     struct onnx_value *value = &x->values.at[x->at->outs[i]];
     if (value->made)
-      return onnx_fail(x, "`%s` is made twice", onnx_shown(x, value->name));
+      return onnx_fail(x, "two nodes produce `%s`", onnx_shown(x, value->name));
     value->made = true;
   }
   return true;
@@ -238,9 +238,9 @@ bool onnx_read_op(struct onnx *x) {
   if (!read && x->options->allow_unknown)
     return onnx_leave_out(x, true);
   if (!read) {
-    onnx_fail(x, "netc has no equivalent of it, except among constants");
-    return graph_help(x->graph, "--allow-unknown leaves it out, with what "
-                                "follows from it");
+    onnx_fail(x, "netc supports it only on constants");
+    return graph_help(x->graph, "--allow-unknown leaves it out, and all "
+                                "layers that depend on it");
   }
   if (!read(x)) {
     onnx_fail(x, "netc has no equivalent of it");
@@ -263,7 +263,7 @@ bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
   const struct onnx_op *around = x->at;
   struct onnx_scope scope = {.outer = x->scope};
   if (g->n_output != count)
-    return onnx_fail(x, "its graph has %zu outputs, the operator %zu",
+    return onnx_fail(x, "its graph has %zu outputs, but the operator has %zu",
                      g->n_output, count);
   x->scope = &scope;
   bool right = add_initializers(x, g);
@@ -279,7 +279,7 @@ bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
   for (size_t i = 0; right && i < count; i++) {
     outs[i] = x->values.at[onnx_value_index(x, g->output[i]->name)];
     if (!outs[i].made)
-      right = onnx_fail(x, "nothing makes the output `%s` of its graph",
+      right = onnx_fail(x, "no node produces the output `%s` of its graph",
                         onnx_shown(x, g->output[i]->name));
   }
   x->scope = scope.outer;
@@ -305,7 +305,7 @@ static bool attempt(struct onnx *x) {
   if (x->graph->folded)
     graph_note(x->graph,
                x->options->assume_bn
-                   ? "The file has a bias in place of %d of these bn."
+                   ? "The file has a bias instead of %d of these batch norms."
                    : "Batch norms may be missing after %d convolutions: "
                      "--assume-bn.",
                x->graph->folded);

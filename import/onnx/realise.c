@@ -203,7 +203,7 @@ static int moved(struct onnx *x, int node, const struct onnx_layout *want,
   if (axis_order(&now, want, order))
     return permuted(x, node, order);
   if (want->count > LIMIT_RANK)
-    return ONNX_NONE(x, "axes in an order that takes more than %d of them",
+    return ONNX_NONE(x, "reordering its axes takes more than %d axes",
                      LIMIT_RANK);
   for (int i = 0; i < want->count; i++) {
     parts.size[parts.rank++] = want->atom[by[i]].size;
@@ -293,9 +293,9 @@ int view_realise(struct onnx *x, int node, const struct onnx_layout *want,
       return all;
   }
   if (!is_whole(&inner, values, by))
-    return ONNX_NONE(x, "its axes are in an order that no layer gives");
+    return ONNX_NONE(x, "its axes are in an order that no layer produces");
   if (inner.rank > LIMIT_RANK)
-    return ONNX_NONE(x, "%d axes; a tensor has at most %d", inner.rank,
+    return ONNX_NONE(x, "it has %d axes; a tensor has at most %d", inner.rank,
                      LIMIT_RANK);
   if (!is_dense(&inner, values))
     return moved(x, node, &inner, by);

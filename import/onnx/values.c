@@ -66,7 +66,7 @@ const struct onnx_view *onnx_input(struct onnx *x, size_t index) {
   if (!value->view && value->constant && constant_is_real(value->constant))
     value->view = weight_view(x, value->constant);
   if (!value->view)
-    onnx_fail(x, "input %zu is a constant, where that is not supported", index);
+    onnx_fail(x, "input %zu is a constant, which is not supported here", index);
   return value->view;
 }
 
@@ -108,7 +108,7 @@ static bool check_stated(struct onnx *x, const struct onnx_value *value,
   for (size_t i = 0; i < shape->n_dim && i < MOST_AXES; i++)
     text_printf(&text, "%s%" PRId64, i ? "x" : "",
                 stated_size(x, shape->dim[i]));
-  return onnx_fail(x, "`%s` is %s in the file, and %s by its inputs",
+  return onnx_fail(x, "`%s` is %s in the file, but %s according to its inputs",
                    onnx_shown(x, value->name), text_string(&text),
                    graph_sizes(x->graph, dims, rank));
 }
@@ -133,15 +133,15 @@ bool onnx_give(struct onnx *x, size_t out, const struct onnx_view *view) {
   struct onnx_value *value = &x->values.at[x->at->outs[out]];
   for (int64_t i = 0, values = 1; i < view->at.rank; i++) {
     if (view->at.dim[i] > MOST_VALUES / values) {
-      onnx_fail(x, "a tensor with an axis of %" PRId64 " is too large",
+      onnx_fail(x, "a tensor is too large: one axis has %" PRId64 " values",
                 view->at.dim[i]);
       return true;
     }
     values *= max_i64(view->at.dim[i], 1); /* strides over empty axes, too */
   }
   if (view->at.rank > MOST_AXES) {
-    onnx_fail(x, "a tensor of %d axes; at most %d are supported", view->at.rank,
-              MOST_AXES);
+    onnx_fail(x, "a tensor has %d axes; at most %d are supported",
+              view->at.rank, MOST_AXES);
     return true;
   }
   struct onnx_view *copy =

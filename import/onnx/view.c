@@ -10,7 +10,7 @@ int64_t onnx_values(struct onnx *x, int node) {
   int64_t values = 1, room = 1, most = MOST_VALUES / x->batch;
   for (int i = 0; i < shape->rank; i++) {
     if (shape->size[i] > most / room) {
-      onnx_fail(x, "a tensor of %s is too large",
+      onnx_fail(x, "a tensor is too large: %s",
                 graph_sizes(x->graph, shape->size, shape->rank));
       for (int k = 0; k < shape->rank; k++)
         shape->size[k] = 1; /* the shape is still unknown */
@@ -64,7 +64,7 @@ bool view_rearrange(struct onnx *x, const struct onnx_view *view,
       continue;
     if (!view_is_batch(x, view, i))
       return onnx_fail(
-          x, "axis %d has size %" PRId64 ", where only a batch is supported", i,
+          x, "axis %d has size %" PRId64 "; only a batch is supported there", i,
           view->at.dim[i]);
     if (view->at.dim[i] == 1)
       continue;
@@ -99,7 +99,7 @@ bool view_channels_last(struct onnx *x, const struct onnx_view *view,
                         struct onnx_view *result) {
   int order[LAYOUT_RANK], count = 0;
   if (view->at.rank < 2)
-    return onnx_fail(x, "a map has at least two axes, a batch and channels");
+    return onnx_fail(x, "a map needs at least two axes, batch and channels");
   for (int i = 2; i < view->at.rank; i++)
     order[count++] = i;
   order[count++] = 1;
@@ -130,13 +130,13 @@ bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
     int made = layout_pieces(digits, from->rank + 1, old.atom[i].size,
                              old.atom[i].stride, pieces);
     if (made == 0 || at->count + made > LAYOUT_ATOMS)
-      return onnx_fail(x, "its axes are in an order that no layer gives");
+      return onnx_fail(x, "its axes are in an order that no layer produces");
     for (int k = 0; k < made; k++) {
       int d = pieces[k].digit;
       int64_t size = pieces[k].size, now = d < from->rank ? to->size[d] : size;
       if (d < from->rank && now != from->size[d]) {
         if (size != from->size[d])
-          return onnx_fail(x, "a part of an axis changes its size");
+          return onnx_fail(x, "a merged axis changes its size");
         size = now;
       }
       at->dim[old.atom[i].axis] *= size;

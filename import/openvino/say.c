@@ -49,7 +49,7 @@ const char *ir_value(struct ir *ir, const struct ir_layer *layer, size_t i) {
   const struct ir_port *port = ir_in(ir, layer, i);
   const struct ir_port *from = port ? ir_source(port) : NULL;
   if (!from || !from->value)
-    ir_fail(ir, "input %zu is given by nothing before it", i);
+    ir_fail(ir, "input %zu is not produced by any earlier layer", i);
   return from ? from->value : NULL;
 }
 
@@ -203,8 +203,7 @@ int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
                size <= (int64_t)sizeof bytes && size / type->bytes <= most;
   ir->at = outer;
   if (!right) {
-    ir_fail(ir, "input %zu does not have whole numbers that are supported",
-            index);
+    ir_fail(ir, "input %zu does not have supported integers", index);
     return -1;
   }
   const char *folder = ir->options->folder;
@@ -214,7 +213,7 @@ int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
       !byte_store_read(&store, (uint64_t)offset, bytes, (size_t)size)) {
     ir_fail(ir, "its numbers are in `%s`, which cannot be read: %s", ir->bin,
             store.fault);
-    graph_help(ir->graph, "put that file beside the .xml");
+    graph_help(ir->graph, "put that file into the folder of the .xml");
     right = false;
   }
   byte_store_close(&store);

@@ -57,12 +57,13 @@ static int guess_order(struct ir *ir, const struct ir_layer *layer,
     while (k < in->rank && (used[k] || in->dims[k] != out->dims[i]))
       k++;
     if (k == in->rank)
-      return ir_fail(ir, "its output is not its input in another order") - 1;
+      return ir_fail(ir, "its output is not a reordering of its input") - 1;
     used[k] = true;
     perm[i] = k;
   }
   graph_note(ir->graph,
-             "`%.64s`: without %s the order of its axes is that of its shapes.",
+             "`%.64s`: without %s netc infers the order of its axes from its "
+             "shapes.",
              layer->name, ir->bin);
   return out->rank;
 }

@@ -20,7 +20,7 @@ struct ir_xml {
 static bool fail(struct ir_xml *x, const char *what) {
   XML_StopParser(x->parser, XML_FALSE);
   return graph_fail(x->ir->graph, XML_GetCurrentLineNumber(x->parser),
-                    "%s, which OpenVINO's IR has not", what);
+                    "invalid OpenVINO IR: %s", what);
 }
 
 static const char *copy(struct ir *ir, const char *text) {
@@ -40,15 +40,15 @@ static bool open_net(struct ir_xml *x, const char *element,
   const char *version = find(names, "version"), *name = find(names, "name");
   int64_t number;
   if (strcmp(element, "net") != 0 || !version)
-    return fail(x, "no <net> with a version");
+    return fail(x, "the file has no <net> with a version");
   if (ir_numbers(version, &number, 1) != 1 || number < 10) {
     XML_StopParser(x->parser, XML_FALSE);
     graph_fail(x->ir->graph, XML_GetCurrentLineNumber(x->parser),
-               "IR of version %.20s is not supported, from 10 on it is",
+               "IR version %.20s is not supported; versions from 10 are",
                version);
     return graph_help(x->ir->graph,
-                      "convert the model it was made of once more, with "
-                      "OpenVINO of 2020 or later");
+                      "convert the original model again, with OpenVINO 2020 "
+                      "or later");
   }
   x->ir->name = copy(x->ir, name ? name : "");
   return true;
@@ -59,12 +59,12 @@ static bool open_layer(struct ir_xml *x, const char **names) {
   const char *name = find(names, "name");
   struct ir *ir = x->ir;
   if (!id || !type)
-    return fail(x, "a layer without `id` or `type`");
+    return fail(x, "a layer has no `id` or no `type`");
   struct ir_layer *layer = ARENA_NEW(ir->arena, struct ir_layer);
   struct map_entry *entry =
       map_add(ir->arena, &ir->by_id, slice_of(copy(ir, id)));
   if (entry->number)
-    return fail(x, "two layers of one `id`");
+    return fail(x, "two layers have the same `id`");
   *VEC_PUSH(ir->arena, &ir->layers) = layer;
   entry->number = (int64_t)ir->layers.count;
   *layer = (struct ir_layer){.index = ir->layers.count - 1,
@@ -93,12 +93,12 @@ static bool open_edge(struct ir_xml *x, const char **names) {
   const char *value[4];
   for (int i = 0; i < 4; i++)
     if (!(value[i] = find(names, keys[i])))
-      return fail(x, "an edge without its four ends");
+      return fail(x, "an edge lacks one of its four ends");
   struct ir_layer *from = layer_of(x->ir, value[0]);
   struct ir_layer *to = layer_of(x->ir, value[2]);
   struct ir_port *port = to ? port_of(&to->in, value[3]) : NULL;
   if (!from || !port || !port_of(&from->out, value[1]) || port->from)
-    return fail(x, "an edge between ports that are not there, or taken");
+    return fail(x, "an edge joins ports that do not exist or are taken");
   port->from = from;
   port->from_port = copy(x->ir, value[1]);
   return true;
@@ -120,7 +120,7 @@ static void open_side(struct ir_xml *x, const char *element,
 static bool open_port(struct ir_xml *x, const char **names) {
   const char *id = find(names, "id"), *precision = find(names, "precision");
   if (!id)
-    return fail(x, "a port without `id`");
+    return fail(x, "a port has no `id`");
   *VEC_PUSH(x->ir->arena, &x->ports->all) =
       (struct ir_port){.id = copy(x->ir, id),
                        .precision = copy(x->ir, precision ? precision : "")};
@@ -173,7 +173,7 @@ static void close_dim(struct ir_xml *x) {
   bool known = ir_numbers(text_string(&x->text), &size, 1) == 1;
   x->dim = false;
   if (port->rank == MOST_AXES)
-    fail(x, "a port of more than 12 axes");
+    fail(x, "a port has more than 12 axes");
   else
     port->dims[port->rank++] = known ? size : -1;
 }

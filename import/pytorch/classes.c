@@ -12,8 +12,10 @@ static int axes_of(const struct modules *m) {
 static bool is_map(struct modules *m) {
   int axes = axes_of(m), rank = module_shape(m)->rank;
   return rank == axes + 1 ||
-         module_fail(m, "it needs %d axes and channels, and gets %d axes", axes,
-                     rank - 1);
+         module_fail(m,
+                     "it needs %d axes and channels, but its input has %d "
+                     "axes",
+                     axes, rank - 1);
 }
 
 static bool take_biased(struct modules *m, struct graph_node *node,
@@ -104,8 +106,8 @@ static bool add_linear(struct modules *m) {
     return false;
   if (module_shape(m)->rank > 2)
     return module_fail(
-        m, "PyTorch has it on the last axis of a map, which is that of "
-           "channels here");
+        m, "PyTorch applies it to the last axis of a map, which is the "
+           "channels in netc");
   struct graph_node *node =
       module_layer(m, module_shape(m)->rank == 1 ? WORD_FC : WORD_LINEAR);
   graph_int(m->graph, node, PART_CHANNELS, "", out);
@@ -193,7 +195,8 @@ static bool add_dropout(struct modules *m) {
     return module_fail(m, "its p is not supported");
   if (!slice_is(m->class, "Dropout"))
     graph_note(m->graph,
-               "%.*s drops whole channels while training, here single values.",
+               "%.*s drops whole channels in training; netc drops single "
+               "values.",
                SLICE_ARG(m->class));
   struct graph_node *node = module_layer(m, WORD_DROPOUT);
   graph_real(m->graph, node, "", p);

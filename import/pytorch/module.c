@@ -89,9 +89,10 @@ static int64_t channels_of(const struct modules *m) {
 
 bool module_has_channels(struct modules *m, int64_t channels) {
   return channels_of(m) == channels ||
-         module_fail(
-             m, "it needs %" PRId64 " channels or features, and gets %" PRId64,
-             channels, channels_of(m));
+         module_fail(m,
+                     "it needs %" PRId64 " channels or features, but its input "
+                     "has %" PRId64,
+                     channels, channels_of(m));
 }
 
 bool module_give(struct modules *m, const struct graph_node *node) {
@@ -116,7 +117,7 @@ bool module_has_tensor(const struct modules *m, const char *name) {
 static bool take_values(struct modules *m, struct graph_node *node,
                         const char *name, const struct stored_tensor *t) {
   if (!value_is_real(t->type))
-    return module_fail(m, "its %s holds %s", name, t->word);
+    return module_fail(m, "its %s contains %s", name, t->word);
   return values_take(m->graph, node, name, &m->file, t, t->count) ||
          module_fail(m, "its %s: %s", name, m->file.fault);
 }

@@ -30,8 +30,8 @@ static bool add_module(struct modules *m, const struct pickle_value *module) {
       .name = graph_text(m->graph, "%.*s", SLICE_ARG(m->path)),
       .kind = graph_text(m->graph, "%.*s", SLICE_ARG(m->class))};
   if (!row.class) {
-    module_fail(m, "what such a module computes is code, which is not in the "
-                   "file");
+    module_fail(m, "the computation of such a module is code, which is not "
+                   "in the file");
     return graph_help(m->graph, "torch.onnx.export(model, input, "
                                 "\"model.onnx\") in Python, then `netc "
                                 "model.onnx`");
@@ -51,7 +51,10 @@ bool module_add_children(struct modules *m) {
   if (!pickle_is(children, PICKLE_DICT))
     return module_fail(m, "it has no modules");
   if (m->depth == MODULES_DEEPEST)
-    return module_fail(m, "modules inside %d others", MODULES_DEEPEST);
+    return module_fail(m,
+                       "modules are nested %d levels deep, which is not "
+                       "supported",
+                       MODULES_DEEPEST);
   m->depth++;
   for (size_t i = 0; right && i + 1 < children->items.count; i += 2) {
     text_put(&m->path, length ? "." : "");

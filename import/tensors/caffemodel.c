@@ -27,7 +27,7 @@ static uint64_t varint(struct byte_reader *r) {
   uint64_t value = 0, byte = 0x80;
   for (int shift = 0; byte & 0x80 && bytes_ok(r); shift += 7) {
     if (shift > 63) {
-      bytes_fail(r, "a number has over 64 bits");
+      bytes_fail(r, "a number has more than 64 bits");
       return 0;
     }
     byte = bytes_u8(r);
@@ -53,7 +53,7 @@ static bool next_field(struct byte_reader *r, struct caffemodel_field *f) {
     f->end = r->at;
     break;
   }
-  default: bytes_fail(r, "field %" PRIu64 " is of no known type", f->number);
+  default: bytes_fail(r, "field %" PRIu64 " has an unknown type", f->number);
   }
   return bytes_ok(r);
 }
@@ -76,7 +76,7 @@ static bool push_dim(struct caffemodel_reading *g, struct stored_tensor *t,
                      uint64_t dim) {
   if (t->rank == TENSOR_RANK || dim > INT64_MAX)
     return tensors_fail(g->file, g->arena,
-                        "blob `%s` has over %d axes, or an axis without end",
+                        "blob `%s` has more than %d axes, or an invalid axis",
                         t->name, TENSOR_RANK);
   g->dims[t->rank++] = (int64_t)dim;
   return true;
@@ -113,8 +113,7 @@ static bool read_data(struct caffemodel_reading *g,
                       struct stored_tensor *t) {
   if (f->wire != BYTES || t->at)
     return tensors_fail(g->file, g->arena,
-                        "the values of blob `%s` do not lie in one piece",
-                        t->name);
+                        "the values of blob `%s` are not contiguous", t->name);
   t->type = f->number == 5 ? VALUE_F32 : VALUE_F64;
   t->at = f->begin;
   t->bytes = f->end - f->begin;
@@ -158,8 +157,8 @@ static bool read_blob(struct caffemodel_reading *g,
   if (!mul_i64(t.count, value_bytes(t.type), &bytes) ||
       (uint64_t)bytes != t.bytes)
     return tensors_fail(g->file, g->arena,
-                        "blob `%s` has %" PRIu64 " bytes for %" PRId64
-                        " values",
+                        "blob `%s` has %" PRIu64 " bytes for %" PRId64 " "
+                        "values, which do not match",
                         t.name, t.bytes, t.count);
   *VEC_PUSH(g->arena, &g->file->tensors) = t;
   return true;
@@ -185,8 +184,8 @@ static bool read_layer(struct caffemodel_reading *g,
   while (next_field(&r, &f)) {
     if (is_bytes(&f, 1) && name_field != 1)
       return tensors_fail(g->file, g->arena,
-                          "its layers are of 2013: Caffe's "
-                          "upgrade_net_proto_binary writes them anew");
+                          "its layers have the format of 2013; Caffe's "
+                          "upgrade_net_proto_binary converts them");
     if (is_bytes(&f, blobs) && !read_blob(g, &f, name.at, place++))
       return false;
   }

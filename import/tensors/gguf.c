@@ -105,7 +105,7 @@ static void read_value(struct gguf_reading *g, uint32_t type,
     break;
   case 11: set_integer(value, bytes_signed(r, 8)); break;
   case 12: set_real(value, bytes_real(r, 8)); break;
-  default: bytes_fail(r, "a key has values of type %" PRIu32, type);
+  default: bytes_fail(r, "a key has values of the unknown type %" PRIu32, type);
   }
 }
 
@@ -117,7 +117,7 @@ static bool read_key(struct gguf_reading *g) {
     return false;
   struct map_entry *entry = map_add(g->arena, &g->keys, value.key);
   if (entry->number)
-    return bytes_fail(&g->r, "key `%.*s` stands twice",
+    return bytes_fail(&g->r, "key `%.*s` is repeated",
                       (int)(value.key.length < 100 ? value.key.length : 100),
                       value.key.at);
   *VEC_PUSH(g->arena, &g->gguf->values) = value;
@@ -140,7 +140,9 @@ static bool read_shape(struct gguf_reading *g, struct stored_tensor *t) {
   if (!bytes_ok(&g->r))
     return false;
   if (rank > GGUF_RANK)
-    return bytes_fail(&g->r, "tensor `%s` has %" PRIu32 " axes, over %d",
+    return bytes_fail(&g->r,
+                      "tensor `%s` has %" PRIu32 " axes; at most %d "
+                      "are supported",
                       t->name, rank, GGUF_RANK);
   int64_t *dims = arena_alloc(g->arena, rank + 1, sizeof *dims);
   t->rank = (int)rank;
@@ -161,8 +163,7 @@ static bool read_type(struct gguf_reading *g, struct stored_tensor *t) {
   if (!bytes_ok(&g->r))
     return false;
   if (i == count)
-    return bytes_fail(&g->r,
-                      "tensor `%s` is of type %" PRIu32 ", which is not known",
+    return bytes_fail(&g->r, "tensor `%s` has the unknown type %" PRIu32,
                       t->name, number);
   t->type = types[i].type;
   t->word = types[i].word;
@@ -173,7 +174,8 @@ static bool read_type(struct gguf_reading *g, struct stored_tensor *t) {
                       "blocks of %" PRId64,
                       t->name, row, t->word, types[i].values);
   if (!mul_i64(t->count / types[i].values, types[i].bytes, &bytes))
-    return bytes_fail(&g->r, "tensor `%s` would have over 2^63 bytes", t->name);
+    return bytes_fail(&g->r, "tensor `%s` would have more than 2^63 bytes",
+                      t->name);
   t->bytes = (uint64_t)bytes;
   return true;
 }
@@ -205,7 +207,7 @@ static bool place_tensors(struct gguf_reading *g) {
                         "tensor `%s` is not aligned to %" PRIu64 " bytes",
                         t->name, align);
     if (t->at > INT64_MAX - data || t->bytes > INT64_MAX - data - t->at)
-      return bytes_fail(&g->r, "tensor `%s` would lie beyond 2^63 bytes",
+      return bytes_fail(&g->r, "tensor `%s` would end beyond 2^63 bytes",
                         t->name);
     t->at += data;
     end = t->at + t->bytes > end ? t->at + t->bytes : end;
@@ -221,7 +223,9 @@ static bool read_all(struct gguf_reading *g) {
   if (bytes_ok(r) && (version & 0xFFFF) == 0)
     return bytes_fail(r, "its numbers are big-endian");
   if (bytes_ok(r) && (version < 1 || version > 3))
-    return bytes_fail(r, "it is of version %" PRIu32 "; 1 to 3 are known",
+    return bytes_fail(r,
+                      "it has version %" PRIu32 "; versions 1 to 3 are "
+                      "supported",
                       version);
   g->narrow = version == 1;
   uint64_t tensors = read_count(g), keys = read_count(g);

@@ -24,7 +24,7 @@ struct object {
 /* Whoever goes in circles makes more steps than a file has room for. */
 static bool step(struct hdf5 *h) {
   if (h->steps == 0)
-    return bytes_fail(&h->r, "its objects refer to each other in circles");
+    return bytes_fail(&h->r, "its objects refer to each other in a cycle");
   h->steps--;
   return bytes_ok(&h->r);
 }
@@ -86,7 +86,7 @@ static void read_space(struct byte_reader *r, struct hdf5_values *v) {
     uint64_t size = bytes_u64(r);
     v->dims[i] = (int64_t)(size & INT64_MAX);
     if (!mul_i64(v->count, v->dims[i], &v->count) || size > INT64_MAX)
-      bytes_fail(r, "a data set would have over 2^63 values");
+      bytes_fail(r, "a data set would have more than 2^63 values");
   }
 }
 
@@ -133,7 +133,7 @@ static const char *joined(struct hdf5 *h, const char *path, char between,
                           struct slice name) {
   size_t before = strlen(path), length = before + name.length + 1;
   if (length > LONGEST) {
-    bytes_fail(&h->r, "a path of over %d bytes is not supported", LONGEST);
+    bytes_fail(&h->r, "a path of more than %d bytes is not supported", LONGEST);
     return "";
   }
   char *whole = arena_alloc(h->arena, length + 1, 1);
@@ -232,7 +232,7 @@ static bool read_object(struct hdf5 *h, uint64_t at, const char *path) {
   if (bytes_match(r, "OHDR", 4))
     return bytes_fail(r, "object headers of version 2 are not supported");
   if (bytes_u8(r) != 1)
-    return bytes_fail(r, "no object is where one is meant");
+    return bytes_fail(r, "an address does not lead to an object");
   bytes_skip(r, 1);
   int left = bytes_u16(r);
   bytes_skip(r, 4);
@@ -287,7 +287,7 @@ static struct slice read_name(struct hdf5 *h, uint64_t at) {
 static bool read_symbols(struct hdf5 *h, const char *path, uint64_t names) {
   struct byte_reader *r = &h->r;
   if (!bytes_match(r, "SNOD", 4))
-    return bytes_fail(r, "a group's node is not where it is meant");
+    return bytes_fail(r, "an address does not lead to a group's node");
   bytes_skip(r, 2);
   int count = bytes_u16(r);
   for (int i = 0; i < count && step(h); i++) {
@@ -316,7 +316,7 @@ static bool read_tree(struct hdf5 *h, uint64_t at, int level, const char *path,
   if (level < 0)
     return read_symbols(h, path, names);
   if (!bytes_match(r, "TREE", 4) || bytes_u8(r) != 0)
-    return bytes_fail(r, "a group's tree is not where it is meant");
+    return bytes_fail(r, "an address does not lead to a group's tree");
   int found = bytes_u8(r), count = bytes_u16(r);
   if (level == UNKNOWN_LEVEL ? found > MOST_LEVELS : found != level)
     return bytes_fail(r, "a group's tree has too many levels, or in a wrong "
@@ -336,7 +336,7 @@ static bool read_group(struct hdf5 *h, const struct object *o) {
   if (!bytes_enter(r) || !bytes_go(r, o->heap))
     return false;
   if (!bytes_match(r, "HEAP", 4))
-    return bytes_fail(r, "a group's names are not where they are meant");
+    return bytes_fail(r, "an address does not lead to a group's names");
   bytes_skip(r, 4 + 16);
   uint64_t names = bytes_u64(r);
   if (names > r->end)
@@ -370,11 +370,12 @@ bool hdf5_open(struct hdf5 *h, struct byte_store *store, struct arena *arena) {
   bytes_skip(r, 8 + 8);
   uint64_t root = bytes_u64(r);
   if (bytes_ok(r) && base != 0)
-    return bytes_fail(r, "a superblock that is not at its begin is not "
-                         "supported");
+    return bytes_fail(r, "a superblock that is not at the start of the file "
+                         "is not supported");
   if (bytes_ok(r) && end > r->end)
     return bytes_fail(r,
-                      "it is cut: %" PRIu64 " of %" PRIu64 " bytes are there",
+                      "it is cut off: %" PRIu64 " of %" PRIu64 " bytes are "
+                      "present",
                       r->end, end);
   return read_object(h, root, "");
 }
@@ -393,7 +394,7 @@ static bool read_heap(struct hdf5 *h, struct slice *text) {
     return bytes_ok(r);
   bytes_go(r, at);
   if (!bytes_match(r, "GCOL", 4))
-    return bytes_fail(r, "a text's heap is not where it is meant");
+    return bytes_fail(r, "an address does not lead to a text's heap");
   bytes_skip(r, 4);
   uint64_t size = bytes_u64(r), end = at + size;
   while (bytes_ok(r) && size <= r->end && r->at < end && step(h)) {

@@ -113,7 +113,7 @@ static bool read_shape(struct npy_header *h) {
   npy->count = 1;
   while (!take(h, ')')) {
     if (npy->rank == NPY_RANK)
-      return fault(npy, "it has over %d axes", NPY_RANK);
+      return fault(npy, "it has more than %d axes", NPY_RANK);
     int64_t *size = &npy->dims[npy->rank++];
     if (!read_size(h, size) || !mul_i64(npy->count, *size, &npy->count))
       return fault(npy, "its shape is broken");
@@ -138,10 +138,10 @@ static bool read_entry(struct npy_header *h, struct slice key) {
     if (!slice_is(key, entries[i].key))
       continue;
     if (*(bool *)((char *)h + entries[i].seen))
-      return fault(h->npy, "duplicate key `%s` in its header", entries[i].key);
+      return fault(h->npy, "its header repeats the key `%s`", entries[i].key);
     return entries[i].read(h);
   }
-  return fault(h->npy, "unknown key `%.*s` in its header",
+  return fault(h->npy, "its header has the unknown key `%.*s`",
                key.length < 32 ? (int)key.length : 32, key.at);
 }
 
@@ -184,7 +184,8 @@ static bool read_all(struct npy *npy, struct byte_store *store,
   int version = bytes_u8(&r);
   bytes_skip(&r, 1);
   if (bytes_ok(&r) && (version < 1 || version > 3))
-    return fault(npy, "it is of version %d; 1 to 3 are known", version);
+    return fault(npy, "it has version %d; versions 1 to 3 are supported",
+                 version);
   struct slice header =
       bytes_text(&r, arena, bytes_unsigned(&r, version == 1 ? 2 : 4));
   if (!bytes_ok(&r))
@@ -197,8 +198,8 @@ static bool read_all(struct npy *npy, struct byte_store *store,
   if (!mul_i64(npy->count, value_bytes(npy->type), &bytes) ||
       (uint64_t)bytes != rest)
     return fault(npy,
-                 "its shape promises %" PRId64 " values of %" PRId64
-                 " bytes, but %" PRIu64 " bytes follow",
+                 "its shape needs %" PRId64 " values of %" PRId64 " bytes, "
+                 "but %" PRIu64 " bytes follow",
                  npy->count, value_bytes(npy->type), rest);
   unsigned char *values = arena_room(arena, (size_t)rest + 1, 1);
   if (!byte_store_read(store, r.at, values, (size_t)rest))

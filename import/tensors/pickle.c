@@ -172,7 +172,7 @@ static void add_items(struct pickling *p, size_t first, bool pairs) {
   bool holds = to && (to->kind == PICKLE_OBJECT || to->kind == PICKLE_CALL ||
                       to->kind == (pairs ? PICKLE_DICT : PICKLE_LIST));
   if (!holds || (pairs && (p->stack.count - first) % 2)) {
-    bytes_fail(p->r, "items are added to what has none");
+    bytes_fail(p->r, "items are added to an object that cannot hold any");
     return;
   }
   move_items(p, to, first);
@@ -227,7 +227,7 @@ static void memo_next(struct pickling *p) {
 
 static void get_at(struct pickling *p, uint64_t index) {
   if (index >= p->memo.count || !p->memo.at[index])
-    bytes_fail(p->r, "memo %" PRIu64 " is not there", index);
+    bytes_fail(p->r, "memo %" PRIu64 " does not exist", index);
   else
     *VEC_PUSH(p->arena, &p->stack) = p->memo.at[index];
 }
@@ -322,7 +322,7 @@ static void take_pairs(struct pickling *p, struct pickle_value *dict,
     for (size_t k = 0; k < 2; k++) {
       struct pickle_value *item = pickle_item(pairs->items.at[i], k);
       if (!item) {
-        bytes_fail(p->r, "a dictionary is made of something other than pairs");
+        bytes_fail(p->r, "a dictionary is not made of pairs");
         return;
       }
       *VEC_PUSH(p->arena, &dict->items) = item;
@@ -334,7 +334,7 @@ static void put_call(struct pickling *p) {
   if (!args || !head)
     return;
   if (args->kind != PICKLE_LIST || head->kind != PICKLE_GLOBAL) {
-    bytes_fail(p->r, "what is called has no name");
+    bytes_fail(p->r, "a called object has no name");
   } else if (head->role == PICKLE_UNKNOWN || head->role == PICKLE_ROLE_CLASS) {
     refuse_global(p, head);
   } else if (head->role == PICKLE_ROLE_DICT) {
@@ -380,7 +380,7 @@ static void build(struct pickling *p) {
     return;
   if (object->kind != PICKLE_OBJECT && object->kind != PICKLE_CALL &&
       object->kind != PICKLE_DICT) {
-    bytes_fail(p->r, "what is filled is not an object");
+    bytes_fail(p->r, "the target of a state is not an object");
     return;
   }
   object->state = state;
@@ -453,7 +453,7 @@ struct pickle_value *pickle_read(struct byte_reader *r, struct arena *arena) {
     else
       bytes_fail(r, "0x%02X is not an opcode of a pickle", (unsigned char)byte);
     if (r->at - begin > PICKLE_MOST)
-      bytes_fail(r, "a pickle of over %d MiB is not supported",
+      bytes_fail(r, "a pickle of more than %d MiB is not supported",
                  PICKLE_MOST >> 20);
   }
   return NULL;

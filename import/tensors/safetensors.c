@@ -27,8 +27,8 @@ static bool read_type(const struct safetensors_reading *r, const json_t *about,
     return fault(r, "tensor `%s` has no dtype", tensor->name);
   tensor->type = value_stored(slice_of(word));
   if (tensor->type == VALUE_COUNT)
-    return fault(r, "tensor `%s` is of type `%.32s`, which is not known",
-                 tensor->name, word);
+    return fault(r, "tensor `%s` has the unknown type `%.32s`", tensor->name,
+                 word);
   tensor->word = value_word(tensor->type);
   return true;
 }
@@ -65,14 +65,14 @@ static bool read_offsets(const struct safetensors_reading *r,
   to = json_integer_value(end);
   if (from < 0 || to < from || to > r->data_bytes)
     return fault(r,
-                 "tensor `%s` is said to lie at bytes %" PRId64 " to %" PRId64
-                 ", but the data have %" PRId64 "; is the file complete?",
+                 "tensor `%s` should be at bytes %" PRId64 " to %" PRId64 ", "
+                 "but the data have only %" PRId64 "; is the file complete?",
                  tensor->name, from, to, r->data_bytes);
   if (!mul_i64(tensor->count, value_bytes(tensor->type), &bytes) ||
       bytes != to - from)
     return fault(r,
-                 "tensor `%s` has %" PRId64
-                 " values of %s, which are not %" PRId64 " bytes",
+                 "tensor `%s` has %" PRId64 " values of %s, which do not "
+                 "take %" PRId64 " bytes",
                  tensor->name, tensor->count, value_word(tensor->type),
                  to - from);
   tensor->at = r->data + (uint64_t)from;
@@ -147,8 +147,8 @@ static bool read_steps(const struct safetensors_reading *r,
   if (!zeros || !steps.count || given > steps.count ||
       !read_scales(scales, &steps) || !read_zeros(zeros, given, &steps))
     return fault(r,
-                 "the scale or zero point of `%.200s` in its metadata is "
-                 "not numbers above 0, and whole ones",
+                 "in the metadata, scales of `%.200s` must be above 0 and "
+                 "zero points whole numbers",
                  steps.name);
   *VEC_PUSH(r->arena, &r->file->steps) = steps;
   return true;
@@ -216,12 +216,14 @@ static bool check_places(const struct safetensors_reading *r) {
     if (t->at > end)
       return fault(r,
                    "bytes %" PRIu64 " to %" PRIu64 " of the data, before "
-                   "tensor `%s`, belong to none",
+                   "tensor `%s`, belong to no tensor",
                    end - r->data, t->at - r->data, t->name);
     end = t->at + t->bytes;
   }
   if (end != file->store.size)
-    return fault(r, "%" PRIu64 " bytes after the last tensor belong to none",
+    return fault(r,
+                 "%" PRIu64 " bytes after the last tensor belong to no "
+                 "tensor",
                  file->store.size - end);
   return true;
 }
@@ -237,12 +239,12 @@ static bool read_length(const struct safetensors_reading *r, uint64_t *length) {
                  store->size);
   if (*length > SAFETENSORS_HEADER)
     return fault(r,
-                 "its header would have %" PRIu64 " bytes, over %d; is it a "
-                 "safetensors file?",
+                 "its header would have %" PRIu64 " bytes, more than %d; is "
+                 "it a safetensors file?",
                  *length, SAFETENSORS_HEADER);
   if (*length > store->size - 8)
     return fault(r,
-                 "its header would have %" PRIu64 " bytes, but %" PRIu64
+                 "its header should have %" PRIu64 " bytes, but only %" PRIu64
                  " follow; is the file complete?",
                  *length, store->size - 8);
   return true;

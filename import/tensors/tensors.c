@@ -26,8 +26,8 @@ bool tensors_count(struct tensor_file *file, struct arena *arena,
                           "tensor `%s` has a size that is not a whole number",
                           t->name);
     if (!mul_i64(t->count, t->dims[i], &t->count))
-      return tensors_fail(file, arena,
-                          "tensor `%s` would have over 2^63 values", t->name);
+      return tensors_fail(
+          file, arena, "tensor `%s` would have more than 2^63 values", t->name);
   }
   return true;
 }
@@ -141,8 +141,8 @@ bool tensors_bytes(struct tensor_file *file, const struct stored_tensor *t,
                    uint64_t first, size_t count, void *to) {
   if (t->packed)
     snprintf(file->fault, sizeof file->fault,
-             "its members are deflated; torch.save stores them, as `zip -0` "
-             "does");
+             "its members are compressed; torch.save and `zip -0` store them "
+             "uncompressed");
   else if (!byte_store_read(&file->store, t->at + first, to, count))
     snprintf(file->fault, sizeof file->fault, "%s", file->store.fault);
   else

@@ -129,7 +129,8 @@ static bool find_extent(struct torch_reading *t,
   *extent = tensor->count > 0;
   for (int i = 0; i < tensor->rank && tensor->count > 0; i++)
     if (!add_product_i64(tensor->dims[i] - 1, strides[i], extent))
-      return fault(t, "tensor `%s` would pass 2^63 values", path_of(t));
+      return fault(t, "tensor `%s` would have more than 2^63 values",
+                   path_of(t));
   return true;
 }
 
@@ -195,7 +196,7 @@ static bool add_tensor(struct torch_reading *t,
     return false;
   tensor.type = type_of(args, &storage);
   if (tensor.type == VALUE_COUNT)
-    return fault(t, "tensor `%s` is of a type that is not known", path_of(t));
+    return fault(t, "tensor `%s` has an unknown type", path_of(t));
   tensor.word = value_word(tensor.type);
   if (!place(t, &tensor, &storage, first, strides))
     return false;
@@ -296,7 +297,7 @@ static bool walk(struct torch_reading *t, const struct pickle_value *value) {
   if (is_leaf(value))
     return true;
   if (t->depth == LIMIT_DEPTH || ++t->steps > TORCH_STEPS)
-    return fault(t, "its pickle is too large, or nested too deep");
+    return fault(t, "its pickle is too large, or nested too deeply");
   t->depth++;
   if (value->kind == PICKLE_DICT)
     walked = walk_items(t, value);
@@ -404,7 +405,7 @@ bool torch_read_zip(struct tensor_file *file, struct arena *arena) {
   if (!check_order(&t))
     return false;
   if (m->size > PICKLE_MOST)
-    return fault(&t, "a pickle of over %d MiB is not supported",
+    return fault(&t, "a pickle of more than %d MiB is not supported",
                  PICKLE_MOST >> 20);
   if (!zip_read(&zip, m, arena, &bytes))
     return fault(&t, "%s", zip.fault);
@@ -440,7 +441,7 @@ static bool find_storages(struct torch_reading *t,
       value->kind == PICKLE_PERSISTENT)
     return true;
   if (t->depth == LIMIT_DEPTH || ++t->steps > TORCH_STEPS)
-    return fault(t, "its pickle is too large, or nested too deep");
+    return fault(t, "its pickle is too large, or nested too deeply");
   t->depth++;
   for (size_t i = 0; i < value->items.count && found; i++)
     found = find_storages(t, value->items.at[i]);

@@ -10,7 +10,7 @@ void flat_open(struct flat_file *flat, struct byte_store *store) {
 
 bool flat_spend(struct flat_file *f, uint64_t items) {
   if (items > f->left)
-    return bytes_fail(&f->in, "its parts name each other too often");
+    return bytes_fail(&f->in, "its tables refer to each other too often");
   f->left -= items;
   return bytes_ok(&f->in);
 }
@@ -24,7 +24,7 @@ static int64_t number(struct flat_file *f, uint64_t at, int bytes) {
 static uint64_t follow(struct flat_file *f, uint64_t at) {
   uint64_t offset = bytes_go(&f->in, at) ? bytes_u32(&f->in) : 0;
   if (offset == 0)
-    bytes_fail(&f->in, "an offset leads nowhere");
+    bytes_fail(&f->in, "an offset points outside the file");
   return at + offset;
 }
 
@@ -35,7 +35,7 @@ static struct flat_table table_at(struct flat_file *f, uint64_t at) {
   if (!flat_spend(f, 1))
     return none;
   if (back > (int64_t)at || (int64_t)at - back > (int64_t)f->in.end) {
-    bytes_fail(&f->in, "the fields of a table lie outside the file");
+    bytes_fail(&f->in, "the fields of a table are outside the file");
     return none;
   }
   table.offsets = at - (uint64_t)back;

@@ -29,8 +29,10 @@ static bool read_sizes(struct tflite *t, const struct flat_table *table,
   struct flat_vector shape = flat_vector(f, table, TENSOR_SHAPE, 4);
   struct flat_vector open = flat_vector(f, table, TENSOR_SIGNATURE, 4);
   if (shape.count > LIMIT_RANK)
-    return graph_fail(t->graph, 0, "`%s` has %" PRIu64 " axes", tensor->name,
-                      shape.count);
+    return graph_fail(t->graph, 0,
+                      "`%s` has %" PRIu64 " axes, which is not "
+                      "supported",
+                      tensor->name, shape.count);
   tensor->rank = (int)shape.count;
   tensor->count = 1;
   for (int i = 0; i < tensor->rank; i++) {
@@ -95,7 +97,9 @@ static bool read_op(struct tflite *t, const struct flat_table *table,
   op.custom = flat_text(f, t->graph->arena, &code, CODE_CUSTOM).at;
   *VEC_PUSH(t->graph->arena, &t->ops) = op;
   return place < codes->count ||
-         graph_fail(t->graph, 0, "operator %zu is of no kind that it lists",
+         graph_fail(t->graph, 0,
+                    "operator %zu has a kind that the file does "
+                    "not list",
                     t->ops.count - 1);
 }
 
@@ -114,8 +118,8 @@ bool tflite_open(struct tflite *t, struct byte_store *store) {
   t->outputs = flat_vector(f, &graph, GRAPH_OUTPUTS, 4);
   if (bytes_ok(&f->in) && version != 3)
     return graph_fail(t->graph, 0,
-                      "it has version %" PRId64 " of the format; "
-                      "3 is supported",
+                      "it has version %" PRId64 " of the format; only 3 is "
+                      "supported",
                       version);
   for (uint64_t i = 0; bytes_ok(&f->in) && i < tensors.count; i++) {
     struct flat_table table = flat_item_table(f, &tensors, i);

@@ -35,7 +35,7 @@ bool tflite_transpose(struct tflite *t) {
     return tflite_fail(t, "it moves the batch");
   for (int i = 1; i < count; i++) {
     if (order[i] < 1 || order[i] >= count || used[order[i]])
-      return tflite_fail(t, "its order does not have every axis once");
+      return tflite_fail(t, "its order does not name each axis once");
     used[order[i]] = true;
     axes[i - 1] = (int)order[i] - 1;
     same = same && order[i] == i;
@@ -110,7 +110,8 @@ bool tflite_tile(struct tflite *t) {
   if (!in || !tflite_ints(t, 1, "number of copies", LIMIT_RANK, times, &count))
     return false;
   if (count != in->rank)
-    return tflite_fail(t, "it has copies of other axes than its input's");
+    return tflite_fail(t, "its numbers of copies do not match the axes of "
+                          "its input");
   return give_copies(t, in, times);
 }
 
@@ -126,7 +127,8 @@ bool tflite_broadcast(struct tflite *t) {
     times[i] = out->dims[i] / in->dims[i];
   }
   return fits ? give_copies(t, in, times)
-              : tflite_fail(t, "its output has other axes than its input");
+              : tflite_fail(t, "its output does not have the axes of its "
+                               "input");
 }
 
 /* Adds a join of nodes that exist already. */
@@ -160,8 +162,7 @@ bool tflite_concat(struct tflite *t) {
 bool tflite_pack(struct tflite *t) {
   const struct tflite_tensor *in = tflite_in(t, 0), *out = tflite_out(t, 0);
   if (!in || !out || in->rank < 1 || in->rank != out->rank - 1)
-    return tflite_fail(t, "its output does not have an axis more than what it "
-                          "packs");
+    return tflite_fail(t, "its output must have one axis more than its inputs");
   int axis = tflite_axis(t, out, tflite_int(t, 1, 4, 0)), rank = out->rank - 1;
   int *nodes = axis < 0 ? NULL : tflite_operands(t, in->rank - 1);
   int64_t sizes[LIMIT_RANK];

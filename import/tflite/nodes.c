@@ -39,14 +39,15 @@ struct tflite_tensor *tflite_value(struct tflite *t, uint64_t index) {
     tflite_fail(t, "it has no operand %" PRIu64, index);
   else if (tensor->state)
     tflite_fail(t,
-                "it keeps `%.64s` from one prediction to the next, and "
-                "netc's nets keep nothing",
+                "it keeps `%.64s` between runs, and netc's nets have no "
+                "state between runs",
                 tensor->name);
   else
     tflite_fail(t, "its operand `%.64s` is %s", tensor->name,
-                tensor->sizes                ? "made of shapes"
+                tensor->sizes                ? "computed from shapes"
                 : tflite_is_constant(tensor) ? "a constant"
-                                             : "given by nothing before it");
+                                             : "not produced by any earlier "
+                                               "operator");
   return NULL;
 }
 
@@ -107,7 +108,7 @@ bool tflite_shape(struct tflite *t, struct tflite_tensor *tensor) {
                       tensor->name);
   if (tensor->rank < 1 || tensor->dims[0] != t->batch) {
     graph_fail(t->graph, 0,
-               "`%.64s`: its first axis is not the batch, which is %" PRId64,
+               "the first axis of `%.64s` is not the batch, which is %" PRId64,
                tensor->name, t->batch);
     return false;
   }
@@ -186,7 +187,7 @@ static struct tflite_tensor *next_output(struct tflite *t, uint64_t index) {
   struct tflite_tensor *out = tflite_out(t, index);
   if (!out || out->node >= 0 || tflite_is_constant(out)) {
     tflite_fail(t, "its output %" PRIu64 " %s", index,
-                out ? "is made twice" : "is missing");
+                out ? "is produced twice" : "is missing");
     return NULL;
   }
   return tflite_shape(t, out) ? out : NULL;
@@ -234,8 +235,8 @@ static void check_steps(struct tflite *t, const struct tflite_tensor *out,
     return;
   t->graph->rescaled = true;
   graph_note(t->graph,
-             "`%.64s` gives values of 8 bits another scale: weights are "
-             "float32, and --dtype f32 computes with them.",
+             "`%.64s` changes the scale of 8-bit values: the weights are "
+             "written as float32, and --dtype f32 computes with them.",
              out->name);
 }
 
@@ -246,7 +247,9 @@ bool tflite_give_view(struct tflite *t, uint64_t index, int node) {
   const struct graph_shape *in = &graph_at(t->graph, node)->shape;
   int64_t count = graph_count(in->size, (size_t)in->rank);
   if (out->count / t->batch != count)
-    return tflite_fail(t, "it gives %" PRId64 " values of %" PRId64,
+    return tflite_fail(t,
+                       "its output has %" PRId64 " values, but its input "
+                       "has %" PRId64,
                        out->count / t->batch, count);
   check_steps(t, out, graph_at(t->graph, node));
   tflite_keep_steps(t, out, graph_at(t->graph, node));
@@ -257,10 +260,12 @@ bool tflite_give_constant(struct tflite *t, const struct tflite_tensor *from) {
   struct tflite_tensor *out = tflite_out(t, 0);
   if (!out || out->node >= 0 || tflite_is_constant(out))
     return tflite_fail(t, "its output 0 %s",
-                       out ? "is made twice" : "is missing");
+                       out ? "is produced twice" : "is missing");
   if (out->count != from->count)
-    return tflite_fail(t, "it gives %" PRId64 " values of %" PRId64, out->count,
-                       from->count);
+    return tflite_fail(t,
+                       "its output has %" PRId64 " values, but its input "
+                       "has %" PRId64,
+                       out->count, from->count);
   out->data = from->data;
   out->type = from->type;
   out->scales = from->scales;

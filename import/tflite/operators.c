@@ -89,8 +89,8 @@ bool tflite_lrn(struct tflite *t) {
   if (fabs(alpha - 1e-4) > 1e-9 || fabs(beta - 0.75) > 1e-6 ||
       fabs(bias - 1) > 1e-6)
     graph_note(t->graph,
-               "`%.64s` has alpha %s, beta %s and bias %s; here they are "
-               "0.0001, 0.75 and 1.",
+               "`%.64s` has alpha %s, beta %s and bias %s; netc uses 0.0001, "
+               "0.75 and 1.",
                t->name, graph_number(t->graph, graph_single(alpha)),
                graph_number(t->graph, graph_single(beta)),
                graph_number(t->graph, graph_single(bias)));

@@ -8,7 +8,7 @@ static int take_part(struct tflite *t, int input, int axis, int64_t from,
                      int64_t to) {
   const struct graph_shape *in = &graph_at(t->graph, input)->shape;
   if (from < 0 || to <= from || to > in->size[axis]) {
-    tflite_fail(t, "it takes a part that its input does not have");
+    tflite_fail(t, "it selects a part that its input does not have");
     return -1;
   }
   if (from == 0 && to == in->size[axis])
@@ -41,7 +41,7 @@ static bool give_parts(struct tflite *t, const struct tflite_tensor *in,
                        const int64_t *from, const int64_t *to) {
   int node = tflite_exact(t, in);
   if (from[0] != 0 || to[0] != in->dims[0])
-    return tflite_fail(t, "it takes a part of the batch");
+    return tflite_fail(t, "it selects a part of the batch");
   for (int i = 1; i < in->rank; i++) {
     node = take_part(t, node, i - 1, from[i], to[i]);
     if (node < 0)
@@ -59,7 +59,7 @@ bool tflite_slice(struct tflite *t) {
       !tflite_ints(t, 2, "size", LIMIT_RANK, size, &sizes))
     return false;
   if (count != in->rank || sizes != in->rank)
-    return tflite_fail(t, "it has ranges of other axes than its input's");
+    return tflite_fail(t, "its ranges do not match the axes of its input");
   for (int i = 0; i < count; i++)
     to[i] = size[i] == -1 ? in->dims[i] : from[i] + size[i];
   return give_parts(t, in, from, to);
@@ -88,7 +88,7 @@ static bool read_ranges(struct tflite *t, struct ranges *r) {
     r->masks[i] = tflite_int(t, i, 4, 0);
   r->relative = tflite_int(t, PART_MASKS, 1, 0) != 0;
   return (ends == r->count && steps == r->count) ||
-         tflite_fail(t, "it has other ends than beginnings");
+         tflite_fail(t, "its ends do not match its beginnings");
 }
 
 /* The range of an axis, with the meaning of NumPy's `from:to`. */
@@ -123,7 +123,7 @@ bool tflite_strided_slice(struct tflite *t) {
         axis -= !has_bit(&r, PART_NEW, k);
     } else if (!has_bit(&r, PART_NEW, i)) {
       if (axis < 0 || axis >= in->rank)
-        return tflite_fail(t, "it has ranges of more axes than its input's");
+        return tflite_fail(t, "it has more ranges than its input has axes");
       if (!place(t, &r, i, in->dims[axis], &from[axis], &to[axis]))
         return false;
       axis++;
@@ -152,7 +152,7 @@ static bool give_split(struct tflite *t, const struct tflite_tensor *in,
     from += size;
   }
   return from == in->shape.size[axis] ||
-         tflite_fail(t, "its parts are not all of its input");
+         tflite_fail(t, "its parts do not add up to its input");
 }
 
 bool tflite_split(struct tflite *t) {
@@ -173,7 +173,8 @@ bool tflite_split_sizes(struct tflite *t) {
       !tflite_ints(t, 2, "axis", 1, &axis, &one))
     return false;
   if ((uint64_t)count != t->at->outputs.count)
-    return tflite_fail(t, "it has other sizes than outputs");
+    return tflite_fail(t, "its number of sizes differs from its number of "
+                          "outputs");
   return give_split(t, in, axis, sizes);
 }
 

@@ -67,7 +67,7 @@ static bool add_input(struct tflite *t, struct tflite_tensor *tensor) {
                       "convert the model with a fixed shape of its inputs");
   }
   if (tensor->node >= 0)
-    return graph_fail(t->graph, 0, "the input `%.64s` is there twice",
+    return graph_fail(t->graph, 0, "the input `%.64s` is listed twice",
                       tensor->name);
   if (t->batch == 0 && tensor->rank > 0)
     t->batch = tensor->dims[0];
@@ -126,8 +126,8 @@ static bool read_states(struct tflite *t) {
     }
   if (count)
     graph_note(t->graph,
-               "States are kept from one prediction to the next: each is an "
-               "input, and an output that is the next one's.");
+               "The model keeps states between runs: each becomes an input, "
+               "and an output for the next run.");
   return !t->graph->failed;
 }
 
@@ -140,14 +140,15 @@ static bool refuse_op(struct tflite *t, bool known) {
   }
   if (state)
     tflite_fail(t,
-                "it keeps its state, `%.64s`, from one prediction to the "
-                "next, and netc's nets keep nothing",
+                "it keeps its state, `%.64s`, between runs, and netc's nets "
+                "have no state between runs",
                 state);
   else
-    tflite_fail(t, known ? "it reads what is left out"
+    tflite_fail(t, known ? "its input is left out"
                          : "netc has no equivalent of it");
   return graph_help(t->graph,
-                    "--allow-unknown leaves it out, with what follows from it");
+                    "--allow-unknown leaves it out, and all layers that "
+                    "depend on it");
 }
 
 /* Makes the operator's inputs outputs if an output depends on it. */
@@ -181,8 +182,8 @@ static bool leave_unknown(struct tflite *t) {
   if (!t->options->allow_unknown)
     return refuse_op(t, false);
   graph_note(t->graph,
-             "`%.64s` (%.64s) is left out, with what follows from it: netc "
-             "has no equivalent.",
+             "`%.64s` (%.64s) and all layers that depend on it are left out: "
+             "netc has no equivalent.",
              t->name, t->word);
   return leave_out(t);
 }
@@ -233,7 +234,9 @@ static bool read_outputs(struct tflite *t) {
   for (uint64_t i = 0; i < t->outputs.count && !t->graph->failed; i++) {
     const struct tflite_tensor *tensor = tflite_tensor_at(t, &t->outputs, i);
     if (!tensor || (tensor->node < 0 && !tensor->unknown))
-      return graph_fail(t->graph, 0, "output %" PRIu64 " is given by nothing",
+      return graph_fail(t->graph, 0,
+                        "output %" PRIu64 " is not produced by "
+                        "any operator",
                         i);
     less = less || tensor->unknown;
     some = some || !tensor->unknown;
@@ -250,7 +253,7 @@ static bool read_outputs(struct tflite *t) {
     put_output(t, tensor);
   }
   return !t->graph->failed &&
-         (some || graph_fail(t->graph, 0, "nothing of it is left"));
+         (some || graph_fail(t->graph, 0, "no layer of it remains"));
 }
 
 /* Notes the types of inference: netc has one type for all. */
@@ -269,11 +272,10 @@ static void say_types(struct tflite *t) {
   if (bytes > words && bytes > reals)
     t->graph->infer = "dtype=i8";
   else if (weights)
-    graph_note(t->graph, "Weights are of 8 bits in the file, float32 here.");
+    graph_note(t->graph, "The file's 8-bit weights are written as float32.");
   if (words)
     graph_note(t->graph,
-               "Tensors between layers are int16 in the file, %s "
-               "here.",
+               "Tensors between layers are int16 in the file; netc uses %s.",
                t->graph->infer ? "int8" : "float32");
 }
 

@@ -30,14 +30,15 @@ static bool is_usual(struct tflite *t) {
     return tflite_fail(t, "weights from the cell to the gates, projections "
                           "and norms are not supported");
   if (!tflite_in(t, LSTM_INPUT_WEIGHTS))
-    return tflite_fail(t, "gates that are joined are not supported");
+    return tflite_fail(t, "joined gates are not supported");
   if (tflite_int(t, 3, 1, 0))
-    return tflite_fail(t, "steps before the batch are not supported");
+    return tflite_fail(t, "an input with steps before the batch is not "
+                          "supported");
   if (tflite_int(t, 0, 1, 0) != ACTIVATION_TANH)
     return tflite_fail(t, "its activation is not tanh");
   if (flat_real(&t->flat, &t->at->options, 1, 0) > 0)
     graph_note(t->graph,
-               "`%.64s` limits the values of its cell, netc's lstm does not.",
+               "`%.64s` limits the values of its cell; netc's lstm does not.",
                t->name);
   return true;
 }

@@ -44,7 +44,7 @@ static bool find_steps(struct tflite *t, const struct tflite_tensor *tensor,
   *steps = (struct steps){.inner = 1, .count = (int64_t)count};
   if (count > 1 && (axis < 0 || axis >= tensor->rank ||
                     (uint64_t)tensor->dims[axis] != count))
-    return tflite_fail(t, "the scales of `%.64s` are not those of an axis",
+    return tflite_fail(t, "the scales of `%.64s` do not match an axis",
                        tensor->name);
   for (int i = (int)axis + 1; count > 1 && i < tensor->rank; i++)
     steps->inner *= tensor->dims[i];
@@ -123,9 +123,7 @@ static float *take_values(struct tflite *t, const struct tflite_tensor *tensor,
   int bytes = bytes_of(tensor->type);
   if (bytes == 0 || tensor->count < 1 ||
       (uint64_t)tensor->count * (unsigned)bytes != tensor->data.count) {
-    tflite_fail(t,
-                "the values of `%.64s` are of a type or number that is not "
-                "supported",
+    tflite_fail(t, "the values of `%.64s` have an unsupported type or number",
                 tensor->name);
     return NULL;
   }
@@ -226,8 +224,8 @@ bool tflite_take_bias(struct tflite *t, struct graph_node *node,
     return true;
   if (!tflite_is_constant(bias) || bias->node >= 0 || bias->count != count)
     return tflite_fail(t,
-                       "its bias, `%.64s`, is not one value for each "
-                       "output, or not in the file",
+                       "its bias, `%.64s`, does not have one value for each "
+                       "output, or is not in the file",
                        bias->name);
   return tflite_take(t, node, name, bias, NULL);
 }

@@ -94,8 +94,8 @@ static bool agrees(struct tflite *t, uint64_t index, const int64_t *sizes,
   if (tensor && tensor->node < 0 && !tflite_is_constant(tensor)) {
     if (!tensor->sizes)
       graph_note(t->graph,
-                 "`%.64s` is asked for its output's size; it has that of the "
-                 "file.",
+                 "the output size of `%.64s` is computed in the model; netc "
+                 "uses the size in the file.",
                  t->name);
     return true;
   }
