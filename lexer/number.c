@@ -143,19 +143,20 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
   }
   if (large && unit.length > 1 && unit.at[0] == 'X' && is_digit(unit.at[1])) {
     diag_offer(d, span, text_slice(&right),
-               "sizes are joined by a small x: `%.*s`", SLICE_ARG(right));
+               "join sizes with a lower-case x: `%.*s`", SLICE_ARG(right));
     return true;
   }
   if (unit.length > 1 && unit.length <= 3 &&
       (unit.at[unit.length - 1] | 0x20) == 'b') { /* like a unit of bytes */
-    diag_help(d, "units are K M G, and of bytes B KB MB GB TB KiB MiB GiB TiB");
+    diag_help(d, "units are K M G, and for bytes B KB MB GB TB KiB MiB GiB "
+                 "TiB");
     return true;
   }
   if (scan->last == TOKEN_KW_REPEAT && unit.length == 1) {
     diag_offer(d, span, (struct slice){text.at, digits},
-               "the count stands alone: `repeat %.*s { ... }`", (int)digits,
+               "write only the count: `repeat %.*s { ... }`", (int)digits,
                text.at);
-    diag_otherwise(d, "the count stands alone: `repeat %.*s { ... }`",
+    diag_otherwise(d, "write only the count: `repeat %.*s { ... }`",
                    (int)digits, text.at);
     return true;
   }
@@ -179,9 +180,8 @@ static int bad_number(struct scan *scan, struct slice text, bool joins) {
   if (hint_number(scan, d, text, span))
     return TOKEN_ERROR;
   if (joins)
-    diag_otherwise(d,
-                   "sizes are joined by `x`: `3x3`; with names or expressions "
-                   "put blanks around it: `3 x k`");
+    diag_otherwise(d, "join sizes with `x`: `3x3`; with names or expressions "
+                      "put blanks around it: `3 x k`");
   else
     diag_otherwise(d, "numbers look like 64, 1_000_000, 4K, 0.5, 1e-3, 256KiB; "
                       "names start with a letter");
@@ -224,7 +224,7 @@ static int whole_number(struct scan *scan, const struct number *n,
   struct diagnostic *d =
       diag(scan->diags, INVALID_NUMBER, scan_here(scan),
            "`%.*s` is not a whole number of bytes", SLICE_ARG(text));
-  diag_help(d, "there are no parts of a byte");
+  diag_help(d, "a size must be a whole number of bytes");
   return TOKEN_ERROR;
 }
 

@@ -36,12 +36,12 @@ static void mean(struct diagnostic *d, const struct scan *scan,
 static void stray_ascii(struct scan *scan, char c) {
   struct diagnostic *d = report(scan, "`%c` is not used in this language", c);
   if (c == '!' || c == '&' || c == '|')
-    diag_otherwise(d, "conditions have the words `not`, `and`, `or`; layers "
-                      "that follow stand side by side");
+    diag_otherwise(d, "conditions use the words `not`, `and`, `or`; write "
+                      "layers that follow side by side");
   else if (c == '^')
-    mean(d, scan, "**", "a power is written `**`");
+    mean(d, scan, "**", "write a power as `**`");
   else if (c == '\'' || c == '`')
-    diag_help(d, "strings are written in double quotes");
+    diag_help(d, "write strings in double quotes");
 }
 
 /* Characters of word processors and web pages, and the ASCII ones meant. */
@@ -69,17 +69,20 @@ static void stray_sequence(struct scan *scan, const char *text) {
   bool blank = meant && *meant == ' ';
   struct diagnostic *d;
   if (blank || shown_is_hidden(point))
-    d = report(scan, "the character U+%04X, %s, outside a comment or string",
+    d = report(scan,
+               "the character U+%04X, %s, is allowed only in comments "
+               "and strings",
                (unsigned)point,
-               blank ? "a blank of another kind" : "which is not seen");
+               blank ? "a special blank" : "which is invisible");
   else
-    d = report(scan, "`%.*s` outside a comment or string", (int)length, text);
+    d = report(scan, "`%.*s` is allowed only in comments and strings",
+               (int)length, text);
   if (point == 0xD7)
-    diag_help(d, "sizes are joined by the letter `x`: `3x3`");
+    diag_help(d, "join sizes with the letter `x`: `3x3`");
   else if (blank)
-    mean(d, scan, meant, "type the blank anew");
+    mean(d, scan, meant, "replace it with a normal blank");
   else if (shown_is_hidden(point))
-    mean(d, scan, "", "take it out");
+    mean(d, scan, "", "delete it");
   else if (meant)
     mean(d, scan, meant, "did you mean `%s`?");
   else if (point >= 0xFF10 && point <= 0xFF19)
@@ -94,11 +97,14 @@ int scan_stray(struct scan *scan, const char *text) {
   if (scan->silent)
     return TOKEN_ERROR;
   if (c == '\\')
-    diag_help(report(scan, "`\\` stands only at the end of a line"),
+    diag_help(report(scan, "`\\` is allowed only at the end of a line"),
               "it joins the next line to this one");
   else if (c < 0x20 || c == 0x7F)
-    mean(report(scan, "a control character (0x%02X) outside a comment", c),
-         scan, "", "take it out");
+    mean(report(scan,
+                "a control character (0x%02X) is allowed only in a "
+                "comment",
+                c),
+         scan, "", "delete it");
   else if (c < 0x80)
     stray_ascii(scan, *text);
   else

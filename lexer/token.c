@@ -293,7 +293,7 @@ int scan_open(struct scan *scan, char bracket) {
   if (scan->depth == LIMIT_DEPTH) {
     struct diagnostic *d =
         diag(scan->diags, NESTED_TOO_DEEP, scan_here(scan),
-             "brackets are nested more than %d deep", LIMIT_DEPTH);
+             "brackets are nested more than %d levels deep", LIMIT_DEPTH);
     diag_help(d, "move the inner part into a `def`");
     scan->failed = true;
     return TOKEN_END;
@@ -354,7 +354,8 @@ bool scan_check_text(struct diags *diags, int source) {
   unsigned char byte = (unsigned char)s->text.at[i];
   struct diagnostic *d = byte == 0
                              ? diag(diags, INVALID_UTF8, span,
-                                    "a NUL byte: this is not a text file")
+                                    "the file has a NUL byte: it is not a "
+                                    "text file")
                              : diag(diags, INVALID_UTF8, span,
                                     "byte 0x%02X is not valid UTF-8", byte);
   return diag_help(d, "save the file as UTF-8");

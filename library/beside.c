@@ -34,13 +34,13 @@ static void call_beside(struct call *call) {
   struct netc *netc = call->netc;
   call->status = NETC_USAGE;
   if (netc->beside.count == MOST_BESIDE)
-    context_say(netc, "at most %d nets share a process with this one",
+    context_say(netc, "at most %d nets can share a process with this one",
                 MOST_BESIDE);
   else if (request->other == netc || !has_memory(request->other))
     context_say(netc, "the other net is not loaded");
   else if (request->other->load->compiled.memory.parallel.stages.count)
-    context_say(netc, "the other net is divided among devices; nets that share "
-                      "a process are computed on one device");
+    context_say(netc, "the other net is divided among devices, but nets that "
+                      "share a process must run on one device");
   else
     call->status = NETC_OK;
   if (call->status == NETC_OK)

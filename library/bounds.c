@@ -7,9 +7,9 @@
 static void report_low(struct load *load, const struct diagnostic *first) {
   struct diagnostic *d =
       diag(&load->diags, OUT_OF_RANGE, load->expansion.bounds,
-           "the net does not compile with the lower end");
+           "the net does not compile at the lower bound");
   diag_label(d, first->span, "%.*s", SLICE_ARG(first->message));
-  diag_help(d, "begin with a larger one");
+  diag_help(d, "use a larger lower bound");
 }
 
 /* Reports a layer whose weights depend on the size of the input. */
@@ -29,12 +29,12 @@ static bool same_weights(struct load *load) {
     node = 0;
   struct diagnostic *d = diag(
       &load->diags, OUT_OF_RANGE, load->expansion.bounds,
-      "weights depend on this size: %s parameters at its upper end, %s at "
-      "its lower",
+      "the number of weights depends on this size: %s parameters at the "
+      "upper bound, %s at the lower",
       count_text(high->total.params).text, count_text(low->total.params).text);
-  diag_label(d, high->nodes.at[node].span, "has them");
-  diag_help(d, "`rope`, `posembed fixed`, `gap` before `fc` have none; a size "
-               "without bounds may have such layers");
+  diag_label(d, high->nodes.at[node].span, "this layer has them");
+  diag_help(d, "`rope`, `posembed fixed` and `gap` before `fc` have no such "
+               "weights; or give one size without bounds");
   return false;
 }
 
@@ -45,9 +45,9 @@ static bool grows(struct load *load) {
     return true;
   struct diagnostic *d =
       diag(&load->diags, OUT_OF_RANGE, load->expansion.bounds,
-           "the net takes more memory at the lower end than at the upper");
-  diag_help(d, "figures are those of the upper end: give the size that takes "
-               "most, without bounds");
+           "the net takes more memory at the lower bound than at the upper");
+  diag_help(d, "all figures are for the upper bound: give the size that "
+               "takes the most memory, without bounds");
   return false;
 }
 

@@ -25,7 +25,7 @@ static void check(struct diags *diags, struct span span, const char *what,
   struct diagnostic *d =
       diag(diags, OVER_BUDGET, span, "%.*s %s, but the budget is %.*s",
            SLICE_ARG(have), what, SLICE_ARG(may));
-  diag_here(d, "over by %.*s", SLICE_ARG(over));
+  diag_here(d, "exceeds the budget by %.*s", SLICE_ARG(over));
 }
 
 static void check_seconds(struct diags *diags, struct span span, int64_t limit,
@@ -40,7 +40,7 @@ static void check_seconds(struct diags *diags, struct span span, int64_t limit,
   else
     diag_help(diag(diags, MISSING_ARGUMENT, span,
                    "a budget of seconds needs a device whose speed is known"),
-              "name one: `--gpu NAME`, or `train gpu=NAME`");
+              "name the device with `--gpu NAME`, or `train gpu=NAME`");
 }
 
 static void check_fits(struct diags *diags, struct span span,
@@ -49,7 +49,7 @@ static void check_fits(struct diags *diags, struct span span,
   if (!answer_find(request, &a) || a.verdict == VERDICT_NONE)
     diag_help(
         diag(diags, MISSING_ARGUMENT, span, "a budget `fits` needs a device"),
-        "name one: `--gpu NAME`, or `train gpu=NAME`");
+        "name the device with `--gpu NAME`, or `train gpu=NAME`");
   else if (!verdict_holds(a.verdict))
     diag(diags, OVER_BUDGET, span,
          "%s does not fit the device: it needs %s, and %s are "

@@ -58,7 +58,9 @@ static void say_params(struct netc *netc, const struct block *program,
   if (all.length)
     context_say_more(netc, "; its parameters: %.*s", SLICE_ARG(all));
   else
-    context_say_more(netc, "; it has none: write `param %.*s = 1` in it",
+    context_say_more(netc,
+                     "; it has no parameters: write `param %.*s = 1` "
+                     "in it",
                      SLICE_ARG(name));
 }
 
@@ -95,7 +97,7 @@ static bool all_inputs_used(struct netc *netc) {
       continue;
     if (slice_is(input->name, INPUT_OF_TOKENS)) {
       context_say(netc, "this net has no input of tokens; `--input SIZES` "
-                        "changes the size of others");
+                        "changes the size of other inputs");
       return false;
     }
     struct suggestion s = suggest_begin(input->name);
@@ -106,8 +108,8 @@ static bool all_inputs_used(struct netc *netc) {
     }
     if (unnamed)
       context_say(netc,
-                  "this net has %" PRId64 " inputs: say which is to have "
-                  "other sizes, --input NAME=SIZES",
+                  "this net has %" PRId64 " inputs: name the input, --input "
+                  "NAME=SIZES",
                   load->expansion.inputs_seen);
     else
       context_say(netc, "the source has no input `%.*s`",
@@ -189,10 +191,10 @@ static enum netc_status find_adapted(struct netc *netc) {
   const struct expansion *expansion = &netc->load->expansion;
   if (!expansion->adapters.rank || expansion->adapters_used)
     return NETC_OK;
-  context_say(netc, "this net has no %s that LoRA could adapt%s",
+  context_say(netc, "this net has no %s that LoRA can adapt%s",
               expansion->adapters.all ? "layer" : "attention",
               expansion->adapters.all
-                  ? ": write `conv 64 3x3 lora=16`"
+                  ? ": write `conv 64 3x3 lora=16` in the source"
                   : "; `--lora 16:all` adapts dense layers, too");
   return NETC_USAGE;
 }
@@ -255,7 +257,7 @@ static enum netc_status find_memory(struct netc *netc) {
     load->compiled.model = &load->model;
   if (netc->beside.count && load->compiled.model &&
       load->compiled.memory.parallel.stages.count) {
-    context_say(netc, "--beside is for nets on one device");
+    context_say(netc, "--beside needs a net on one device");
     return NETC_USAGE;
   }
   if (netc->mode == NETC_FOR_ALL)

@@ -116,7 +116,7 @@ static void call_emit(struct call *call) {
   if (!backend) {
     unknown_kind(call, e->kind);
   } else if (!load) {
-    refuse(call, NETC_USAGE, "nothing has been loaded");
+    refuse(call, NETC_USAGE, "no net has been loaded");
   } else if (!is_ready(&load->compiled, backend->needs)) {
     call->status = NETC_ERROR;
   } else if (!are_valid(&e->options)) {

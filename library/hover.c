@@ -232,8 +232,7 @@ static void put_rows(struct text *out, struct netc *netc, size_t source,
       put_row(out, netc, layer.head);
   }
   if (count > MOST_ROWS)
-    text_printf(out, "\nand %zu more that are written here\n",
-                count - MOST_ROWS);
+    text_printf(out, "\nand %zu more written here\n", count - MOST_ROWS);
 }
 
 /* Words */

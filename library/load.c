@@ -215,8 +215,8 @@ static bool unknown_board(struct call *call, const struct arg_spec *spec,
   if (nearest.length)
     context_say_more(call->netc, "did you mean `%.*s`? ", SLICE_ARG(nearest));
   context_say_more(call->netc,
-                   "`netc help boards` lists the boards; for any other say its "
-                   "memory: `--ram 256KiB --flash 1MiB`");
+                   "`netc help boards` lists the boards; for any other give "
+                   "its memory: `--ram 256KiB --flash 1MiB`");
   return true;
 }
 
@@ -253,8 +253,8 @@ static bool try_section(struct call *call, const char *word,
 static bool is_range(struct call *call, struct slice value) {
   for (size_t i = 1; i < value.length; i++)
     if (memcmp(value.at + i - 1, "..", 2) == 0)
-      return !context_say(call->netc, "one value, not a range; `netc sweep` "
-                                      "runs through A..B or A..B:STEP");
+      return !context_say(call->netc, "it takes one value, not a range; "
+                                      "`netc sweep` tries A..B or A..B:STEP");
   return false;
 }
 
@@ -279,7 +279,7 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   if (is_range(call, pair->value))
     return false;
   if (!turns && memchr(pair->value.at, ',', pair->value.length))
-    return context_say(call->netc, "one value at a time, without a comma");
+    return context_say(call->netc, "it takes one value, without a comma");
   if (train || infer)
     return (!train || try_section(call, "train ", train_specs, pair)) &&
            (!infer || try_section(call, "infer ", infer_specs, pair));
@@ -316,7 +316,7 @@ bool load_try_budget(struct call *call, const struct setting_pair *pair) {
     for (const struct arg_spec *spec = budget_specs; spec->name; spec++)
       text_printf(&all, "%s%s", all.length ? ", " : "", spec->name);
     const char *meant = budget_meant(pair->name);
-    context_say(call->netc, "`%.*s`: a budget is one of %.*s%s",
+    context_say(call->netc, "unknown budget `%.*s`; choose one of %.*s%s",
                 SLICE_ARG(pair->name), SLICE_ARG(all), meant);
     if (!*meant)
       context_suggest(call->netc, &s);
@@ -345,7 +345,7 @@ bool load_try_compared(struct call *call, struct slice list) {
   if (stmt && trial.diags.all.count == 0)
     expand_choice(&trial.expansion, stmt);
   return trial_end(&trial, stmt != NULL, call->netc,
-                   "settings are needed as on a `train` line: `checkpoint=8 "
+                   "write settings as on a `train` line: `checkpoint=8 "
                    "precision=mixed`");
 }
 
@@ -375,7 +375,7 @@ bool load_try_define(struct call *call, const struct setting_pair *pair) {
   trial_open(&trial, call);
   struct define define = read_define(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, define.name.at != NULL, call->netc,
-                   "a value is a number, a truth value or a name");
+                   "a value is a number, `true`, `false` or a name");
 }
 
 /* Reads sizes for an input as in `input SIZES`. */

@@ -139,7 +139,7 @@ static void call_answer(struct call *call) {
     asked->found.firmware = NULL;
     return;
   }
-  context_say(call->netc, "what it takes passes 2^63 - 1 bytes");
+  context_say(call->netc, "its memory passes 2^63 - 1 bytes");
   call->status = NETC_ERROR;
 }
 

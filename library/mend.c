@@ -213,8 +213,8 @@ static void say_reading(struct diagnostic *d, struct span span,
                         const struct foreign_line *line, enum merit merit) {
   const char *why = line->why || !mend_is_syntax(d->slug)
                         ? line->why
-                        : "a layer is a word with its values, then what "
-                          "follows it: `conv 64 3x3 pad bn relu`";
+                        : "a layer is a word and its values, then the layers "
+                          "that follow: `conv 64 3x3 pad bn relu`";
   bool said = d->help.count;
   struct text one = text_new(d->owner->arena); /* as a single line */
   for (size_t i = 0; i < line->ours.length; i++) {

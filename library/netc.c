@@ -205,8 +205,7 @@ static void call_compare(struct call *call) {
       with_underscores(call, *(const struct slice *)call->request);
   call->status = NETC_USAGE;
   if (netc->compared.count == MOST_COMPARED) {
-    context_say(netc, "at most %d steps are compared with the net's own",
-                MOST_COMPARED);
+    context_say(netc, "at most %d other steps can be compared", MOST_COMPARED);
   } else if (load_try_compared(call, list)) {
     struct slice kept = context_keep(&netc->arena, list);
     *VEC_PUSH(&netc->arena, &netc->compared) = kept;
@@ -301,7 +300,7 @@ struct lora_request {
 static void call_lora(struct call *call) {
   const struct lora_request *request = call->request;
   if (request->rank < 0) {
-    context_say(call->netc, "a rank is at least 1");
+    context_say(call->netc, "the rank must be at least 1");
     call->status = NETC_USAGE;
     return;
   }

@@ -28,11 +28,12 @@ static bool unknown_gpu(struct call *call, struct slice name,
   struct slice word;
   context_say(call->netc, "unknown device `%.*s`", SLICE_ARG(name));
   if (name.length && *name.at >= '0' && *name.at <= '9')
-    context_say_more(call->netc, ": their number, x and their name are needed, "
+    context_say_more(call->netc, ": write number, x and name, such as "
                                  "8xa100-80");
   else if (!several)
-    context_say_more(call->netc, "; `netc help gpus` lists those that are "
-                                 "known, and `--devices FILE.csv` adds others");
+    context_say_more(call->netc, "; `netc help gpus` lists the known "
+                                 "devices, and `--devices FILE.csv` adds "
+                                 "others");
   for (int i = 1; several && (word = word_at(several, i)).length; i++)
     context_say_more(call->netc, "%s`%.*s`%s",
                      i > 1 ? " or " : "; did you mean ", SLICE_ARG(word),
@@ -78,8 +79,8 @@ static bool read_gpus(struct call *call, const char *text) {
   cluster->devices = count;
   if (strpbrk(name, "+,"))
     return context_say(call->netc,
-                       "`%s`: devices of several kinds are not supported; "
-                       "`--gpus %.*s` places on those of one kind",
+                       "`%s`: several kinds of devices are not supported; "
+                       "`--gpus %.*s` uses one kind",
                        text, (int)strcspn(text, "+,"), text);
   const char *several;
   const struct gpus *own = &call->netc->gpus;
@@ -100,8 +101,8 @@ static bool has_figures(struct call *call, const struct bound_cluster *cluster,
   if (!lacks)
     return true;
   return context_say(call->netc,
-                     "`%s` cannot be placed on: %s is not known; "
-                     "`--devices FILE.csv` can say",
+                     "netc cannot place on `%s`: %s is not known; give it in "
+                     "`--devices FILE.csv`",
                      cluster->gpu->word, lacks);
 }
 
@@ -112,7 +113,7 @@ static bool read_options(struct call *call) {
   struct bound_cluster *cluster = &request->cluster;
   const struct load *load = call->netc->load;
   if (!o->gpus)
-    return context_say(call->netc, "which devices? 8xa100-80");
+    return context_say(call->netc, "name the devices: 8xa100-80");
   if (o->global_batch < 0 || o->network < 0)
     return context_say(call->netc, "batch and rate must not be negative");
   place->train = load->settings.train;
@@ -213,15 +214,15 @@ static int64_t given_degrees(const struct train_settings *train) {
 
 static void say_devices(struct netc *netc, int64_t devices, int64_t degrees) {
   context_say(netc,
-              "the degrees that were given are for %" PRId64
-              " devices or a multiple of them, not for %" PRId64,
+              "the given degrees need %" PRId64 " devices or a multiple, not "
+              "%" PRId64,
               degrees, devices);
   if (degrees > devices)
-    context_say_more(netc, "; `--gpus` with %" PRId64 " would do", degrees);
+    context_say_more(netc, "; use `--gpus` with %" PRId64, degrees);
   else
-    context_say_more(
-        netc, "; `--gpus` with %" PRId64 " or %" PRId64 " would do",
-        devices / degrees * degrees, (devices / degrees + 1) * degrees);
+    context_say_more(netc, "; use `--gpus` with %" PRId64 " or %" PRId64,
+                     devices / degrees * degrees,
+                     (devices / degrees + 1) * degrees);
 }
 
 /* Explains why no degrees were found, and offers other numbers. */
@@ -234,9 +235,9 @@ static void say_none(struct call *call, const struct place_placing *placing) {
   call->status = NETC_USAGE;
   if (placing->tried) {
     context_say(call->netc,
-                "%" PRId64 " devices could only be stages of a pipeline, and "
-                "this net cannot be cut into so many; other numbers of "
-                "devices, or fewer settings that stay as given",
+                "%" PRId64 " devices could only be stages of a pipeline, but "
+                "this net cannot be cut into that many stages; use another "
+                "number of devices, or give fewer settings",
                 devices);
     return;
   }
@@ -245,17 +246,15 @@ static void say_none(struct call *call, const struct place_placing *placing) {
     return;
   }
   context_say(call->netc,
-              "no degrees share the net and a global batch of %" PRId64
-              " among %" PRId64 " devices: those of data parallelism divide "
-              "the batch, of tensor parallelism the heads, of context "
-              "parallelism the positions, %sand settings that were given stay",
+              "no degrees divide the net and a global batch of %" PRId64 " "
+              "among %" PRId64 " devices: data parallelism must divide the "
+              "batch, tensor parallelism the heads, context parallelism the "
+              "tokens, %sand given settings are kept",
               batch, devices,
-              place->train.shard_devices
-                  ? "shard_devices those that have the same, "
-                  : "");
+              place->train.shard_devices ? "shard_devices the replicas, " : "");
   data = data > 1 ? data : devices / degrees;
   if (batch % data != 0 && batch < most)
-    context_say_more(call->netc, "; a batch of %" PRId64 " can be shared",
+    context_say_more(call->netc, "; a batch of %" PRId64 " can be divided",
                      (batch / data + 1) * data);
 }
 

@@ -29,8 +29,8 @@ static void say_where(struct load *load, struct diagnostic *d,
                       const struct unit *unit) {
   struct text message = text_new(&load->arena);
   text_printf(&message,
-              "line %u of \"%.*s\" has %s, which is not shown: the name of "
-              "the file does not end in .net",
+              "line %u of \"%.*s\" has %s; the line is not shown, because "
+              "the name of the file does not end in .net",
               sources_position(&load->sources, d->span.begin).line,
               SLICE_ARG(unit->path),
               d->severity == SEVERITY_ERROR ? "an error" : "a warning");
@@ -41,8 +41,8 @@ static void say_where(struct load *load, struct diagnostic *d,
   d->labels.count = d->notes.count = d->help.count = d->fixits.count = 0;
   d->offers.count = 0;
   d->repeats = 0;
-  diag_help(d, "if it is a source, call it NAME.net; of a link, the file that "
-               "it leads to");
+  diag_help(d, "if it is a source, rename it to NAME.net; if it is a link, "
+               "rename its target");
 }
 
 void quote_sources(struct load *load) {

@@ -227,8 +227,7 @@ static int try_path(struct netc *netc, struct slice path, struct span named,
   struct load *load = netc->load;
   struct file_id id = {.known = false};
   if (!is_confined(netc, path)) {
-    *reason = slice_of("it is outside of the folders that --confine and -I "
-                       "allow");
+    *reason = slice_of("it is outside the folders that --confine and -I allow");
     return 0;
   }
   if (!netc->read)
@@ -248,7 +247,7 @@ static int try_path(struct netc *netc, struct slice path, struct span named,
   *unit = made;
   if (made->source >= 0)
     return 1;
-  *reason = slice_of("all sources together pass 1 GiB");
+  *reason = slice_of("all sources together are larger than 1 GiB");
   return -1;
 }
 

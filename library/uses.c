@@ -195,7 +195,7 @@ static bool costs(struct call *call, const char *output, bool predict) {
   if (time.predicted > 0)
     return true;
   context_say(netc, "--%.*s needs a predicted time: %s", SLICE_ARG(word),
-              time.missing ? time.missing : "`--gpu` names the card");
+              time.missing ? time.missing : "name the card with `--gpu`");
   call->status = NETC_USAGE;
   return false;
 }
@@ -269,7 +269,7 @@ enum netc_status netc_uses(struct netc *netc, const char *output,
                            bool predict) {
   struct use_request request = {output, uses_prediction(netc, predict)};
   if (!netc->load) {
-    context_say(netc, "nothing has been loaded");
+    context_say(netc, "no net has been loaded");
     return NETC_USAGE;
   }
   return context_call(netc, CALL_READS, call_uses, &request);
@@ -298,9 +298,9 @@ static void call_shows(struct call *call) {
   } else {
     bool other = use && of & use->shows[!predict];
     context_say(call->netc, "it changes nothing here; %s",
-                !other    ? "give one value"
-                : predict ? "without --predict it does"
-                          : "with --predict it does");
+                !other    ? "give only one value"
+                : predict ? "it applies to training"
+                          : "it applies to inference: add --predict");
   }
 }
 

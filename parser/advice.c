@@ -92,10 +92,11 @@ static bool comment(struct advice *a) {
   struct span slashes = {place, place + 2};
   if (here.length > 2 && is_digit(here.at[2])) {
     diag_offer(a->d, slashes, slice_of("/"),
-               "a stride has one `/`, and `//` a blank on both sides or none");
+               "a stride has one `/`; `//` needs a blank on both sides or on "
+               "none");
     return true;
   }
-  diag_help(a->d, "comments begin with `#` and end with the line");
+  diag_help(a->d, "a comment begins with `#` and ends with the line");
   if (begins(here, "//"))
     diag_offer(a->d, slashes, slice_of("#"), "write `#`");
   return true;
@@ -124,7 +125,7 @@ static bool foreign_word(struct advice *a) {
 static bool operands(struct advice *a) {
   if (a->found != TOKEN_BRACE || a->p->scan.before != TOKEN_BRACE_CLOSE)
     return false;
-  diag_help(a->d, "blocks follow the layer that joins them, on its "
+  diag_help(a->d, "write blocks after the layer that joins them, on the same "
                   "line: `add { ... } { ... }`");
   return true;
 }
@@ -159,8 +160,8 @@ static bool string(struct advice *a) {
     return false;
   struct slice inside = slice_less(slice_from(a->word, 1), 1);
   diag_otherwise(a->d,
-                 "only a path is written in quotes: `use \"blocks.net\"`; a "
-                 "name stands alone: `%.*s`",
+                 "write a name without quotes: `%.*s`; only a path needs "
+                 "them: `use \"blocks.net\"`",
                  SLICE_ARG(inside));
   return true;
 }
@@ -185,9 +186,9 @@ static bool percent(struct advice *a) {
   uint32_t begin = a->p->scan.base + (uint32_t)(from - text);
   diag_offer(a->d, (struct span){begin, begin + (uint32_t)(end - start) + 1},
              text_slice(&share),
-             "`%%` is a remainder; a share is written `%.*s`",
+             "`%%` is a remainder; write the fraction as `%.*s`",
              SLICE_ARG(share));
-  diag_otherwise(a->d, "`%%` is a remainder; a share is written `%.*s`",
+  diag_otherwise(a->d, "`%%` is a remainder; write the fraction as `%.*s`",
                  SLICE_ARG(share));
   return true;
 }
@@ -209,7 +210,7 @@ static bool turns(struct advice *a) {
   uint32_t base = a->p->scan.base;
   diag_offer(a->d, (struct span){base + (uint32_t)at, base + (uint32_t)end},
              text_slice(&quoted), "write `cut=%.*s`", SLICE_ARG(quoted));
-  diag_help(a->d, "several numbers stand in quotes");
+  diag_help(a->d, "write several numbers in quotes");
   return true;
 }
 
@@ -233,8 +234,8 @@ static bool layer_value(struct advice *a) {
   if (!bracket || closed)
     diag_offer(a->d, span, text_slice(&value), "write `%.*s`",
                SLICE_ARG(value));
-  diag_help(a->d, "the values of a layer that is an argument stand in "
-                  "parentheses right after it: `act=leaky(0.1)`");
+  diag_help(a->d, "a layer as an argument has its values in parentheses "
+                  "right after it: `act=leaky(0.1)`");
   return true;
 }
 
@@ -247,7 +248,7 @@ static bool brace_below(struct advice *a) {
     at++;
   if (a->found != TOKEN_NEWLINE || at == rest.length || rest.at[at] != '{')
     return false;
-  diag_help(a->d, "`{` stands on the line of what it belongs to");
+  diag_help(a->d, "`{` must be on the line that it belongs to");
   diag_offer(a->d,
              (struct span){a->span.begin, a->span.begin + (uint32_t)at + 1},
              slice_of(" {"), "move it there");
@@ -260,9 +261,8 @@ static bool else_if(struct advice *a) {
       !begins_with_word(a->before, "elseif"))
     return false;
   if (found)
-    diag_offer(a->d, a->span, slice_of("else if"),
-               "it is written `} else if ... {`");
-  diag_otherwise(a->d, "it is written `} else if ... {`");
+    diag_offer(a->d, a->span, slice_of("else if"), "write `} else if ... {`");
+  diag_otherwise(a->d, "write `} else if ... {`");
   return true;
 }
 
@@ -286,8 +286,8 @@ static bool file_end(struct advice *a) {
   if (a->found != TOKEN_END)
     return false;
   if (a->p->value_alone) {
-    diag_help(a->d, "a value stands between the braces of a message: "
-                    "`{depth}`; a brace itself is written `{{`");
+    diag_help(a->d, "the braces of a message contain a value: `{depth}`; "
+                    "write `{{` for a brace");
     return true;
   }
   diag_help(a->d, "is a closing bracket missing?");
@@ -301,7 +301,7 @@ static bool file_end(struct advice *a) {
 static bool by_token(struct advice *a) {
   switch (a->found) {
   case TOKEN_KW_ELSE:
-    diag_otherwise(a->d, "`else` follows the closing brace: `} else {`");
+    diag_otherwise(a->d, "write `else` after the closing brace: `} else {`");
     return true;
   case TOKEN_EQUAL:
   case TOKEN_UNEQUAL:
@@ -313,7 +313,7 @@ static bool by_token(struct advice *a) {
                          "`(a == b)`");
     return true;
   case TOKEN_BRACE_CLOSE:
-    diag_offer_omission(a->d, a->span, "leave it out, or is a `{` missing?");
+    diag_offer_omission(a->d, a->span, "leave it out; or is a `{` missing?");
     diag_otherwise(a->d, "is there a `}` too many, or is a `{` missing?");
     return true;
   case TOKEN_DOT:
@@ -323,21 +323,20 @@ static bool by_token(struct advice *a) {
     return true;
   case TOKEN_COMMA:
     diag_otherwise(a->d,
-                   "arguments are separated by blanks, statements by `;`");
+                   "separate arguments with blanks, and statements with `;`");
     return true;
   case TOKEN_RANGE:
     diag_otherwise(a->d,
-                   "`for`, `param`, labels and the sizes of an input have "
-                   "ranges; `netc sweep` runs through values");
+                   "only `for`, `param`, labels and the sizes of an input "
+                   "have ranges; `netc sweep` tries several values");
     return true;
   case TOKEN_BY:
-    diag_help(a->d, "between two values x joins sizes, as in `3x3`; a name x "
-                    "stands in parentheses there: `(x)`");
+    diag_help(a->d, "between two values x joins sizes, as in `3x3`; write a "
+                    "name x in parentheses: `(x)`");
     return true;
   case TOKEN_STRIDE:
     diag_otherwise(a->d,
-                   "to divide, write the `/` with blanks on both sides or on "
-                   "none");
+                   "to divide, write `/` with blanks on both sides or on none");
     return true;
   default: return false;
   }

@@ -41,7 +41,7 @@ static bool too_deep(struct parser *p, int depth, struct span span) {
     return false;
   struct diagnostic *d =
       diag(p->diags, NESTED_TOO_DEEP, span,
-           "an expression of more than %d operators", LIMIT_DEPTH);
+           "an expression has more than %d operators", LIMIT_DEPTH);
   diag_help(d, "split it with `let`");
   return true;
 }
@@ -145,7 +145,7 @@ struct expr *build_step(struct parser *p, struct named word,
       diag(p->diags, SYNTAX, word.span, "`%.*s` does not belong here",
            SLICE_ARG(word.name));
   diag_suggest(d, word.span, slice_of("step"));
-  diag_help(d, "a range is followed by its body or `step`: `5..1 step -1`");
+  diag_help(d, "after a range comes its body or `step`: `5..1 step -1`");
   return NULL;
 }
 

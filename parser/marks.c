@@ -37,13 +37,13 @@ static bool report_conflict(const struct foreign_marks *m) {
     return false;
   struct diagnostic *d =
       diag(m->diags, SYNTAX, span_of(m, begin, slice_line_end(m->text, begin)),
-           "a merge left a conflict here: there are two versions of the lines");
+           "a merge left a conflict here, with two versions of the lines");
   diag_label(d, span_of(m, middle, slice_line_end(m->text, middle)),
-             "between the versions");
+             "this mark separates the versions");
   diag_label(d, span_of(m, last, slice_line_end(m->text, last)),
-             "after the second");
-  diag_help(d, "keep the lines of one version, and delete the other and the "
-               "lines with marks");
+             "this mark ends the second version");
+  diag_help(d, "keep one version, and delete the other version and the lines "
+               "with marks");
   return true;
 }
 
@@ -87,10 +87,8 @@ static bool report_format(const struct foreign_marks *m) {
       continue;
     struct diagnostic *d = diag(
         m->diags, SYNTAX, span_of(m, begin, slice_line_end(m->text, begin)),
-        "this is a layer as %s writes it", formats[i].name);
-    diag_help(d,
-              "`netc import %s -o x.net` reads its files, and writes one of "
-              "these",
+        "this layer is in the syntax of %s", formats[i].name);
+    diag_help(d, "`netc import %s -o x.net` converts such a file",
               formats[i].file);
     return true;
   }

@@ -37,8 +37,7 @@ static bool add_value(struct message *m, uint32_t open) {
     struct diagnostic *d =
         diag(m->p->diags, SYNTAX, brace, "this `{` has no `}` in its message");
     return diag_help(
-        d, "a value stands between them: `{depth}`; a brace itself is "
-           "written `{{`");
+        d, "braces contain a value: `{depth}`; write `{{` for a brace");
   }
   struct expr *value =
       parse_value(m->p->arena, m->p->diags, span, m->p->statements);
@@ -63,7 +62,7 @@ static bool read_parts(struct message *m) {
       struct diagnostic *d =
           diag(m->p->diags, SYNTAX, (struct span){place, place + 1},
                "this `}` closes no value");
-      return diag_help(d, "a brace itself is written `}}`");
+      return diag_help(d, "write `}}` for a brace");
     }
     place = m->rest.begin - 1;
   }
@@ -81,7 +80,8 @@ static void allow(struct parser *p, struct slice name, struct span span) {
   }
   struct diagnostic *d =
       diag(p->diags, UNKNOWN_CHOICE, span,
-           slug < SLUG_COUNT ? "`%.*s` is an error and cannot be allowed"
+           slug < SLUG_COUNT ? "`%.*s` is an error; only warnings can be "
+                               "allowed"
                              : "unknown warning `%.*s`",
            SLICE_ARG(name));
   for (int i = 0; i < SLUG_COUNT; i++)
@@ -91,7 +91,7 @@ static void allow(struct parser *p, struct slice name, struct span span) {
     diag_offer_omission(d, span, "leave it out");
   else if (s.best.at)
     diag_suggest(d, span, s.best);
-  diag_otherwise(d, "a warning's name stands at its end, in brackets");
+  diag_otherwise(d, "the name of a warning is printed in brackets at its end");
 }
 
 /* `allow "huge-fc stride-skips"` */

@@ -30,7 +30,7 @@ static bool is_below(struct expander *e, struct diagnostic *d,
   text_putc(&text, '\n');
   text_puts(&text, sources_slice(sources, rest));
   diag_label(d, def->name_span, "defined here");
-  diag_help(d, "a def stands above its calls");
+  diag_help(d, "a def must be above its calls");
   diag_offer(d, lines, text_slice(&text), "move it up");
   return true;
 }
@@ -51,8 +51,8 @@ static bool quote_names(struct expander *e, struct diagnostic *d,
   struct slice quoted = text_slice(&text);
   if (end > begin)
     diag_offer(d, (struct span){span.begin, span.end + (uint32_t)end}, quoted,
-               "names of warnings are in quotes: `%.*s`", SLICE_ARG(quoted));
-  diag_otherwise(d, "names of warnings are in quotes: `allow \"huge-fc\"`");
+               "the name of a warning needs quotes: `%.*s`", SLICE_ARG(quoted));
+  diag_otherwise(d, "the name of a warning needs quotes: `allow \"huge-fc\"`");
   return false;
 }
 
@@ -89,7 +89,8 @@ static bool unknown_word(struct expander *e, struct slice name,
   } else if (s.best.at) {
     diag_suggest(d, span, s.best);
   }
-  diag_otherwise(d, "`netc layers` lists the layers; a def must stand above");
+  diag_otherwise(d, "`netc layers` lists the layers; a def must be above its "
+                    "call");
   return false;
 }
 
@@ -103,7 +104,7 @@ static bool no_layer(struct expander *e, struct symbol *symbol,
              SLICE_ARG(symbol->name), what);
   diag_label(d, symbol->span, "defined here");
   if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME)
-    diag_help(d, "it is the word `%.*s`: `if %.*s == %.*s { ... }`",
+    diag_help(d, "its value is the word `%.*s`: `if %.*s == %.*s { ... }`",
               SLICE_ARG(symbol->value->name), SLICE_ARG(symbol->name),
               SLICE_ARG(symbol->value->name));
   if (symbol->kind == SYMBOL_LABEL)
@@ -142,7 +143,7 @@ static void no_tensor(struct expander *e, const struct stmt *stmt) {
   struct diagnostic *d =
       report(e, NO_TENSOR, stmt->span, "`%.*s` has no tensor to work on",
              SLICE_ARG(stmt->name));
-  diag_help(d, "`input 224x224x3` comes first");
+  diag_help(d, "write `input 224x224x3` first");
 }
 
 /* True if the layer can be made. A partial model takes failed bindings too. */
@@ -218,11 +219,11 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
       struct diagnostic *d =
           report(e, WRONG_COUNT, stmt->span, "%s needs operands", kind->name);
       if (bound->ranged)
-        diag_help(d, "the range is empty: it ends before it begins");
+        diag_help(d, "the range is empty: its end is before its start");
       else if (brace_follows(e, stmt))
         diag_help(d,
-                  "the `{` of its first branch stands on the same line: "
-                  "`%s {`",
+                  "the `{` of its first branch must be on the same line: `%s "
+                  "{`",
                   kind->name);
       else
         diag_help(d,
@@ -302,7 +303,7 @@ static void apply_bound(struct expander *e, const struct stmt *stmt,
   if (kind->parts && bound->tail.words.count) {
     struct diagnostic *d = report(e, TAIL_ARGUMENT, stmt->span,
                                   "the parts of %s have no tail", kind->name);
-    diag_help(d, "write it as a separate statement, which goes on with the "
+    diag_help(d, "write it as a separate statement, which continues with the "
                  "first part");
     e->lost = true;
     return;

@@ -7,9 +7,10 @@ enum { LIMIT_COPIES = 65536 }; /* of a block, with nested copies */
 static bool check_block(struct expander *e, const struct block_making *m) {
   if (m->block)
     return true;
-  struct diagnostic *d =
-      report(e, WRONG_COUNT, m->span, "%s takes one block", m->kind->name);
-  return diag_help(d, "`%s ... { linear 64 gelu; linear 16 }`", m->kind->name);
+  struct diagnostic *d = report(e, WRONG_COUNT, m->span,
+                                "%s needs exactly one block", m->kind->name);
+  return diag_help(d, "write `%s ... { linear 64 gelu; linear 16 }`",
+                   m->kind->name);
 }
 
 /* Multiplies the copies by those of the enclosing blocks. */
@@ -21,7 +22,7 @@ static bool enter_copies(struct expander *e, const struct block_making *m) {
     e->copies.active *= own.active; /* at most `all` */
     return true;
   }
-  report(e, OUT_OF_RANGE, m->span, "more than %d copies of one layer",
+  report(e, OUT_OF_RANGE, m->span, "a layer has more than %d copies",
          LIMIT_COPIES);
   return false;
 }

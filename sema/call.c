@@ -61,7 +61,7 @@ static void offer_tail(struct expander *e, struct diagnostic *d,
     return;
   text_printf(&after, "; %.*s", SLICE_ARG(text));
   diag_offer(d, (struct span){blank.begin, arg->span.end}, text_slice(&after),
-             "a layer of its own follows `;`: `; %.*s`", SLICE_ARG(text));
+             "write a separate layer after `;`: `; %.*s`", SLICE_ARG(text));
 }
 
 static void report_surplus(struct expander *e, struct def_call *call,
@@ -206,7 +206,7 @@ static bool is_recursion(struct expander *e, struct symbol *def,
   struct diagnostic *d =
       report(e, RECURSION, stmt->name_span, "a def cannot call itself: %.*s",
              SLICE_ARG(cycle));
-  diag_help(d, "write the levels with `repeat` or `for`");
+  diag_help(d, "use `repeat` or `for` for the levels");
   return true;
 }
 

@@ -19,7 +19,7 @@ static bool agree_on_dtype(struct expander *e) {
     return true;
   struct diagnostic *d =
       report(e, WRONG_DTYPE, e->in->typed,
-             "`infer dtype=%s`, and an input is of i8", word);
+             "`infer dtype=%s` is set, but an input has the type i8", word);
   diag_label(d, e->in->small, "inference has one type");
   return diag_help(d, "leave out one of them");
 }
@@ -54,8 +54,8 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   if (ours)
     diag_suggest(d, stmt->more->dtype_span, slice_of(ours));
   diag_otherwise(
-      d, "`: i32` and `: i64` make indices, `: i8` makes inference int8; else "
-         "the type of values is `infer dtype=`, `train dtype=` or `--dtype`");
+      d, "`: i32` and `: i64` make indices, and `: i8` makes inference int8; "
+         "set other types with `infer dtype=`, `train dtype=` or `--dtype`");
   return false;
 }
 
@@ -94,8 +94,8 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
              SLICE_ARG(name));
   diag_label(d, stmt->more->value->span, "has %d ax%s", shape->rank,
              shape->rank == 1 ? "is" : "es");
-  return diag_help(d,
-                   "as many sizes, each at least 1, or `_` for the source's");
+  return diag_help(d, "give the same number of sizes, each at least 1, or `_` "
+                      "to keep a size");
 }
 
 static bool read_input_shape(struct expander *e, const struct stmt *stmt,
@@ -114,7 +114,7 @@ static bool read_input_shape(struct expander *e, const struct stmt *stmt,
     memcpy(shape->dim, value.at, sizeof shape->dim);
   } else {
     report(e, WRONG_TYPE, stmt->more->value->span,
-           "sizes are needed here, like 224x224x3, not %s",
+           "an input needs sizes such as 224x224x3, not %s",
            value_words(value.kind));
     return false;
   }
@@ -149,9 +149,10 @@ void expand_input(struct expander *e, const struct stmt *stmt) {
   if (stmt->name.at) {
     expand_declare_label(e, stmt, stmt->name, stmt->name_span, first);
   } else if (e->model->sources.count > 1) {
-    struct diagnostic *d =
-        report(e, DUPLICATE_NAME, stmt->span, "a further input needs a name");
-    diag_help(d, "`input left 224x224x3`; `from left` makes it current");
+    struct diagnostic *d = report(e, DUPLICATE_NAME, stmt->span,
+                                  "every input after the first "
+                                  "needs a name");
+    diag_help(d, "write `input left 224x224x3`; `from left` makes it current");
   }
 }
 
@@ -181,7 +182,7 @@ void expand_output(struct expander *e, const struct stmt *stmt) {
   if (*number) {
     struct diagnostic *d =
         report(e, DUPLICATE_NAME, stmt->name_span,
-               "two outputs are called `%.*s`", SLICE_ARG(name));
+               "two outputs have the name `%.*s`", SLICE_ARG(name));
     diag_label(d, e->model->outputs.at[*number - 1].span, "first here");
     return;
   }
@@ -203,7 +204,8 @@ void expand_def(struct expander *e, const struct stmt *stmt) {
     const struct def_param *first = entry->pointer;
     if (first) {
       diag_label(report(e, DUPLICATE_NAME, p->span,
-                        "two parameters are called `%.*s`", SLICE_ARG(p->name)),
+                        "two parameters have the name `%.*s`",
+                        SLICE_ARG(p->name)),
                  first->span, "first here");
       return;
     }
@@ -221,9 +223,10 @@ void expand_def(struct expander *e, const struct stmt *stmt) {
 
 void expand_net(struct expander *e, const struct stmt *stmt) {
   if (e->model->named) {
-    struct diagnostic *d =
-        report(e, DUPLICATE_NAME, stmt->span, "a file describes one net");
-    diag_help(d, "this one is called `%.*s` already",
+    struct diagnostic *d = report(e, DUPLICATE_NAME, stmt->span,
+                                  "a file can describe only one "
+                                  "net");
+    diag_help(d, "the name of this net is already `%.*s`",
               SLICE_ARG(e->model->name));
     return;
   }

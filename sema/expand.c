@@ -113,8 +113,8 @@ static bool can_repeat(struct expander *e, const struct stmt *stmt,
                                   "`again` needs a label, and `%.*s` is a path",
                                   SLICE_ARG(stmt->name));
     return diag_help(
-        d, "write a label in front of the layer: `shared[1]: conv ...` "
-           "is seen in all of its def or file");
+        d, "write a label in front of the layer: `shared[1]: conv ...` is "
+           "visible in its whole def or file");
   }
   enum stmt_kind kind = symbol->stmt->kind;
   if (kind == STMT_APPLY || kind == STMT_GROUP || kind == STMT_AGAIN)
@@ -270,9 +270,10 @@ static void find_prediction(struct expander *e) {
   if (model->predicted_outputs || !model->outputs.count)
     return;
   struct diagnostic *d = diag(e->diags, NO_TENSOR, model->outputs.at[0].span,
-                              "all outputs are in `fork train`: inference "
+                              "all outputs are in `fork train`, so inference "
                               "has none");
-  diag_help(d, "name an output of inference with `output`, outside of it");
+  diag_help(d, "name an output for inference with `output`, outside `fork "
+               "train`");
 }
 
 static void finish(struct expander *e, const struct block *program) {
@@ -283,7 +284,7 @@ static void finish(struct expander *e, const struct block *program) {
   if (model->sources.count == 0 && model->nodes.count == 0) {
     struct diagnostic *d =
         diag(e->diags, NO_INPUT, program->close, "this file describes no net");
-    diag_help(d, "a net begins with `input 224x224x3`; `netc --help` and "
+    diag_help(d, "start the net with `input 224x224x3`; `netc --help` and "
                  "the examples show more");
   } else if (model->outputs.count == 0) {
     *VEC_PUSH(e->arena, &model->outputs) = (struct output){.node = e->current};

@@ -82,11 +82,11 @@ static bool may_be_value(struct expander *e, const struct meaning *meaning,
   if (!meaning->def && !meaning->kind->join && !meaning->kind->front)
     return true;
   struct diagnostic *d =
-      report(e, WRONG_TYPE, word, "as a value `%.*s` has no arguments",
+      report(e, WRONG_TYPE, word, "as a value `%.*s` takes no arguments",
              SLICE_ARG(name));
   return diag_help(d,
-                   "write a def with them, and pass its name: `def mine() { "
-                   "%.*s ... }`",
+                   "write a def with the arguments, and pass its name: `def "
+                   "mine() { %.*s ... }`",
                    SLICE_ARG(name)) &&
          false;
 }

@@ -48,7 +48,7 @@ void expand_repeat(struct expander *e, const struct stmt *stmt) {
   if (count < 0 || count > LIMIT_LAYERS) {
     struct diagnostic *d = report(e, OUT_OF_RANGE, stmt->more->value->span,
                                   "cannot repeat %" PRId64 " times", count);
-    diag_help(d, "a loop has from 0 to %s turns",
+    diag_help(d, "a loop has 0 to %s iterations",
               count_text(LIMIT_LAYERS).text);
     expand_doubtful(e, stmt);
     return;
@@ -79,9 +79,9 @@ static bool bind_row_names(struct expander *e, const struct stmt *stmt,
     names++;
   if (names != values && names > 1) {
     struct diagnostic *d =
-        report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d name%s",
+        report(e, WRONG_COUNT, row->span, "a row has %d value%s for %d name%s",
                values, values == 1 ? "" : "s", names, names == 1 ? "" : "s");
-    diag_help(d, "rows end with `;` or the line, values are separated by "
+    diag_help(d, "end a row with `;` or a new line, and separate values with "
                  "blanks");
     if (e->in->partial)
       declare_unknown(e, stmt);
@@ -119,7 +119,7 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
   struct turns turns;
   if (stmt->more->names->next) {
     report(e, WRONG_COUNT, stmt->more->names->next->span,
-           "a range gives one value at a time: for one name");
+           "a range gives one value at a time, so it needs one name");
     return;
   }
   if (!turns_of(e, stmt->more->value, stmt->more->high, stmt->more->step,

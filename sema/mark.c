@@ -24,8 +24,8 @@ void mark_check(struct expander *e, const struct stmt *stmt) {
     return;
   if (mark.kind != VALUE_INT && mark.kind != VALUE_ANY &&
       (mark.kind != VALUE_SIZES || mark.paired)) {
-    report(e, WRONG_TYPE, stmt->ends->mark->span,
-           "sizes are needed here, not %s", value_words(mark.kind));
+    report(e, WRONG_TYPE, stmt->ends->mark->span, "this needs sizes, not %s",
+           value_words(mark.kind));
     return;
   }
   if (e->model->nodes.at[e->current].unsure) {
@@ -40,9 +40,9 @@ void mark_check(struct expander *e, const struct stmt *stmt) {
                                 "the shape here is %s, not %.*s",
                                 shape_text(shape).text, SLICE_ARG(text));
   diag_label(d, stmt->span, "gives %s", shape_text(shape).text);
-  diag_help(d, "`netc fmt --shapes` writes the marks anew");
+  diag_help(d, "`netc fmt --shapes` updates the marks");
   diag_offer(d, stmt->ends->mark->span, slice_of(shape_text(shape).text),
-             "the mark is `-> %s`", shape_text(shape).text);
+             "write `-> %s`", shape_text(shape).text);
 }
 
 void mark_record(struct expander *e, const struct stmt *stmt) {

@@ -21,10 +21,11 @@ static void describe_input(struct expander *e, struct diagnostic *d) {
     return;
   const struct shape *shape = node->out;
   if (shape->rank == 4 && (shape->dim[1] == 3 || shape->dim[1] == 1))
-    diag_help(d,
-              "the batch is never written, and channels come last: `input "
-              "%" PRId64 "x%" PRId64 "x%" PRId64 "`",
-              shape->dim[2], shape->dim[3], shape->dim[1]);
+    diag_help(
+        d,
+        "leave out the batch, and write the channels last: `input %" PRId64
+        "x%" PRId64 "x%" PRId64 "`",
+        shape->dim[2], shape->dim[3], shape->dim[1]);
 }
 
 static void describe_frames(void *user, struct diagnostic *d) {
@@ -45,7 +46,7 @@ static bool check_input_types(const struct layer *layer) {
     if (index)
       diag_help(d, "`embed` makes vectors of indices");
     else
-      diag_help(d, "give the input as indices: `input NAME 128 : i32`");
+      diag_help(d, "declare the input as indices: `input NAME 128 : i32`");
     return false;
   }
   return true;
@@ -101,7 +102,7 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
   struct span span = again ? again->stmt->span : layer->site->span;
   struct diagnostic *d =
       diag(e->diags, AGAIN_MISMATCH, span,
-           "%s would need other parameters here", layer->kind->name);
+           "%s would need different parameters here", layer->kind->name);
   if (first != NO_NODE) {
     const struct node *node = &e->model->nodes.at[first];
     struct layer before =
@@ -116,8 +117,8 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
       diag_label(d, node->span, "has %.*s", SLICE_ARG(has));
     }
   }
-  diag_help(d, "`again` needs an input of the same channels; written by its "
-               "name, the layer has new parameters");
+  diag_help(d, "`again` needs an input with the same channels; write the "
+               "layer by its name to get new parameters");
 }
 
 /* Makes the parameters of `again` those of the first application. */
@@ -261,9 +262,10 @@ static bool room_for_node(struct expander *e, struct span span) {
   if ((int64_t)e->model->nodes.count < limit)
     return true;
   if (!e->stopped) {
-    struct diagnostic *d =
-        report(e, TOO_MANY_LAYERS, span, "this net has more than %s layers",
-               count_text(limit).text);
+    struct diagnostic *d = report(e, TOO_MANY_LAYERS, span,
+                                  "this net has more than %s layers, "
+                                  "the maximum",
+                                  count_text(limit).text);
     diag_help(d, "is a `repeat` count too large?");
   }
   e->stopped = true;
@@ -277,8 +279,9 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
   struct diagnostic *d = report(
       e, NO_TENSOR, span,
       "this reads a tensor of `fork train`, which inference does not have");
-  diag_label(d, node->span, "made here");
-  return diag_help(d, "put what reads it into `fork train { ... }`, too");
+  diag_label(d, node->span, "it is produced here");
+  return diag_help(d, "put the layers that read it into `fork train { ... "
+                      "}`, too");
 }
 
 /*

@@ -86,9 +86,10 @@ static bool allow_row(struct expander *e, const struct stmt *stmt,
   if (names == 1 || names == values)
     return right;
   struct diagnostic *d =
-      report(e, WRONG_COUNT, row->span, "a row of %d value%s for %d names",
+      report(e, WRONG_COUNT, row->span, "a row has %d value%s for %d names",
              values, values == 1 ? "" : "s", names);
-  diag_help(d, "rows end with `;` or the line, values are separated by blanks");
+  diag_help(d, "end a row with `;` or a new line, and separate values with "
+               "blanks");
   return false;
 }
 
@@ -182,7 +183,7 @@ static void refuse(struct expander *e, const struct stmt *stmt,
              SLICE_ARG(stmt->name), allowed->ranged ? "in " : "one of ",
              SLICE_ARG(may), SLICE_ARG(is));
   if (span.begin < stmt->span.begin || span.begin >= stmt->span.end)
-    diag_label(d, stmt->span, "what is allowed");
+    diag_label(d, stmt->span, "allowed values are defined here");
   const struct value *best = nearest(allowed, value);
   if (!best)
     return;
@@ -263,8 +264,8 @@ static bool find_default(struct expander *e, const struct stmt *stmt,
         report(e, SYNTAX, column->span, "`%.*s` needs a table",
                SLICE_ARG(column->name));
     return diag_help(d,
-                     "`param %.*s %.*s in [small 64; large 128]`: a row "
-                     "for each value",
+                     "give a row for each value: `param %.*s %.*s in [small "
+                     "64; large 128]`",
                      SLICE_ARG(name), SLICE_ARG(column->name));
   }
   if (stmt->more->value) {
@@ -280,8 +281,8 @@ static bool find_default(struct expander *e, const struct stmt *stmt,
   struct diagnostic *d = report(e, SYNTAX, stmt->name_span,
                                 "`%.*s` needs a value", SLICE_ARG(name));
   return diag_help(d,
-                   "`param %.*s = 4`; only a list needs none: its first "
-                   "value counts",
+                   "write `param %.*s = 4`; only a list needs no default: "
+                   "its first value is used",
                    SLICE_ARG(name));
 }
 

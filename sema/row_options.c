@@ -10,14 +10,15 @@ const struct arg_spec row_specs[] = {
      .place = PLACE_WORD,
      .words = "frozen",
      .offset = offsetof(struct row_options, frozen),
-     .doc = "is not trained; `frozen=false` is, inside `freeze`"},
+     .doc = "exclude from training; `frozen=false` trains a layer inside "
+            "`freeze`"},
     {.name = "inplace",
      .type = TYPE_CHOICE,
      .place = PLACE_KEY,
      .words = "on off",
      .offset = offsetof(struct row_options, inplace),
      .fallback = "the setting",
-     .doc = "on or off: may it overwrite its input?"},
+     .doc = "allow the layer to overwrite its input: on or off"},
     SPEC_END};
 
 enum { ROW_FROZEN, ROW_INPLACE };
@@ -92,7 +93,7 @@ bool row_options_check(struct expander *e, const struct binding *options,
   if (options->given >> ROW_FROZEN & 1 && !params) {
     struct diagnostic *d =
         report(e, UNKNOWN_OPTION, options->spans[ROW_FROZEN],
-               "%s has no parameters that could be frozen", options->owner);
+               "%s has no parameters to freeze", options->owner);
     diag_offer_omission(d, d->span, "leave it out");
     return diag_help(d, "`freeze { ... }` freezes all layers inside");
   }
@@ -102,7 +103,7 @@ bool row_options_check(struct expander *e, const struct binding *options,
         report(e, UNKNOWN_OPTION, options->spans[ROW_INPLACE],
                "%s never overwrites its input", options->owner);
     diag_offer_omission(d, d->span, "leave it out");
-    return diag_help(d, "%s do, where nothing else needs it",
+    return diag_help(d, "%s overwrite it where nothing else needs it",
                      overwriting(e->arena));
   }
   return true;

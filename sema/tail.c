@@ -37,7 +37,7 @@ bool tail_read(struct expander *e, struct tail *tail, const struct expr *expr) {
       meaning.kind->front) {
     struct diagnostic *d =
         report(e, TAIL_ARGUMENT, word,
-               "`%.*s` cannot stand in the tail of a layer", SLICE_ARG(name));
+               "`%.*s` is not allowed in the tail of a layer", SLICE_ARG(name));
     struct span before = {word.begin - 1, word.begin};
     struct slice blank = sources_slice(e->diags->sources, before);
     if (slice_is(blank, " ") || slice_is(blank, "\t"))

@@ -26,12 +26,13 @@ static bool is_cycle(struct expander *e, const struct stmt *stmt, int source) {
     found = found || u->source == source;
   if (!found)
     return false;
-  struct diagnostic *d =
-      report(e, USE_CYCLE, stmt->name_span, "\"%.*s\" is being read already",
-             SLICE_ARG(stmt->name));
+  struct diagnostic *d = report(e, USE_CYCLE, stmt->name_span,
+                                "\"%.*s\" uses itself, directly "
+                                "or through other files",
+                                SLICE_ARG(stmt->name));
   for (const struct using *u = e->using; u; u = u->outer)
     diag_note(d, "inside \"%.*s\"", SLICE_ARG(u->name));
-  diag_help(d, "move what both need into a third file");
+  diag_help(d, "move the definitions that both need into a third file");
   return true;
 }
 
@@ -45,7 +46,7 @@ void expand_use(struct expander *e, const struct stmt *stmt) {
     struct diagnostic *d =
         report(e, CANNOT_READ, stmt->name_span, "cannot use \"%.*s\": %.*s",
                SLICE_ARG(stmt->name), SLICE_ARG(reason));
-    diag_help(d, "a file is looked for beside the one that uses it, then in "
+    diag_help(d, "netc looks in the folder of the file that uses it, then in "
                  "the folders of -I");
     return;
   }

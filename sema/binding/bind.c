@@ -217,9 +217,9 @@ static void bind_stride(struct expander *e, struct binding *b,
   struct span blank = {arg->span.begin - 1, arg->span.begin};
   if (slice_is(sources_slice(e->diags->sources, blank), " "))
     diag_offer(d, blank, (struct slice){"", 0},
-               "to divide, write the `/` with blanks on both sides or on none");
+               "to divide, write `/` with blanks on both sides or on none");
   diag_offer_omission(d, arg->span, "leave it out");
-  diag_otherwise(d, "to divide, write the `/` with blanks on both sides or on "
+  diag_otherwise(d, "to divide, write `/` with blanks on both sides or on "
                     "none");
   b->failed = true;
 }
@@ -234,13 +234,13 @@ static void too_many(struct expander *e, struct binding *b,
       text_printf(&takes, " %s", b->specs[i].name);
   b->failed = true;
   struct diagnostic *d =
-      report(e, WRONG_COUNT, arg->span, "%s takes no further value", b->owner);
+      report(e, WRONG_COUNT, arg->span, "%s takes no more values", b->owner);
   if (hint_surplus(e, d, b, arg))
     return;
   diag_offer_omission(d, arg->span, "leave it out");
   if (takes.length)
-    diag_otherwise(d, "it is written `%s%.*s`; options follow by name",
-                   b->owner, SLICE_ARG(takes));
+    diag_otherwise(d, "write `%s%.*s`; options follow by name", b->owner,
+                   SLICE_ARG(takes));
   else
     diag_otherwise(d, "`netc layers %s` shows how it is written", b->owner);
 }
@@ -304,7 +304,7 @@ void bind_end(struct expander *e, struct binding *b, struct span span) {
     struct diagnostic *d = report(e, MISSING_ARGUMENT, span, "%s needs its %s",
                                   b->owner, spec->name);
     if (continues_line(e, b->owner))
-      diag_help(d, "to continue the line above, end it with `\\`");
+      diag_help(d, "to continue the line above, end that line with `\\`");
     else
       diag_help(d, "%s: %s", spec->name, spec->doc);
     b->failed = true;

@@ -55,7 +55,7 @@ void eval_help_integer(struct diagnostic *d, struct span span, double real) {
   if (fabs(real) < 9e15 && floor(real) == real) {
     text_int(&text, (int64_t)real);
     diag_offer(d, span, text_slice(&text),
-               "without point and exponent it is an integer: `%.*s`",
+               "write an integer without point and exponent: `%.*s`",
                SLICE_ARG(text));
   } else {
     text_printf(&text, "floor(%.*s)", SLICE_ARG(said));
@@ -203,7 +203,9 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
     return eval_integer(shape->dim[axis], expr->span);
   if (axis >= 0 || node->unsure)
     return value_poison;
-  report(e, WRONG_AXIS, expr->span, "the current tensor (%s) has no such axis",
+  report(e, WRONG_AXIS, expr->span,
+         "the current tensor (%s) does not have "
+         "this axis",
          shape_text(shape).text);
   return value_poison;
 }
@@ -219,7 +221,7 @@ static struct value arithmetic(struct expander *e, const struct expr *expr,
                                  &result)) {
   case ARITH_OVERFLOW: return eval_overflow(e, expr->span);
   case ARITH_BY_ZERO:
-    report(e, DIVISION_BY_ZERO, expr->span, "division by zero");
+    report(e, DIVISION_BY_ZERO, expr->span, "this divides by zero");
     return value_poison;
   default: break;
   }
@@ -300,14 +302,15 @@ static struct value eval_bounds(struct expander *e, const struct expr *expr) {
   if (!eval_int(e, expr->left, &low) || !eval_int(e, expr->right, &high))
     return value_poison;
   if (low < 1 || high < low) {
-    struct diagnostic *d =
-        report(e, OUT_OF_RANGE, expr->span, "bounds go up, from at least 1");
+    struct diagnostic *d = report(e, OUT_OF_RANGE, expr->span,
+                                  "bounds must increase, from at "
+                                  "least 1");
     struct text turned = text_new(e->arena);
     text_printf(&turned, "%" PRId64 "..%" PRId64, max_i64(high, 1), low);
     if (low > high)
       diag_offer(d, expr->span, text_slice(&turned), "write `%.*s`",
                  SLICE_ARG(turned));
-    diag_help(d, "the smallest size, then the largest: `1..512`");
+    diag_help(d, "write the minimum size, then the maximum: `1..512`");
     return value_poison;
   }
   if (!e->in->bounds.end)
@@ -336,10 +339,10 @@ static bool eval_part(struct expander *e, const struct expr *item,
     return true;
   }
   if (value.kind == VALUE_NAME && scope_find(e->scope, slice_of("x"))) {
-    struct diagnostic *d = report(e, WRONG_TYPE, item->span,
-                                  "an integer is needed here, not a name");
-    return diag_help(d, "between two values x joins sizes: as a name it "
-                        "stands in parentheses, `(x)`");
+    struct diagnostic *d =
+        report(e, WRONG_TYPE, item->span, "this needs an integer, not a name");
+    return diag_help(d, "between two values x joins sizes; write the name in "
+                        "parentheses: `(x)`");
   }
   part->at[0] = SIZE_ANY;
   if (value.kind != VALUE_ANY && !want_int(e, &value, &part->at[0]))
@@ -376,7 +379,7 @@ static struct value eval_keyed(struct expander *e, const struct expr *expr) {
   struct diagnostic *d =
       report(e, UNKNOWN_OPTION, expr->span, "a function has no option `%.*s`",
              SLICE_ARG(expr->name));
-  diag_help(d, "its values stand in their order: `min(a, b)`");
+  diag_help(d, "write its values in order: `min(a, b)`");
   return value_poison;
 }
 
@@ -398,8 +401,8 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_TEXT: {
     struct diagnostic *d =
         report(e, WRONG_TYPE, expr->span, "a text is not a value");
-    diag_help(d, "only `gpu=` and `cut=` of `train` take one: "
-                 "`train gpu=\"NVIDIA GeForce RTX 4090\"`");
+    diag_help(d, "only `gpu=` and `cut=` of `train` take a text: `train "
+                 "gpu=\"NVIDIA GeForce RTX 4090\"`");
     break;
   }
   case EXPR_DIMS:

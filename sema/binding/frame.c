@@ -91,10 +91,10 @@ struct diagnostic *report(struct expander *e, enum slug slug, struct span span,
 
 bool frame_enter(struct expander *e, struct frame frame) {
   if (e->depth == LIMIT_DEPTH) {
-    struct diagnostic *d =
-        report(e, NESTED_TOO_DEEP, frame.stmt->span,
-               "calls and loops are nested more than %d deep", LIMIT_DEPTH);
-    diag_help(d, "write the levels with `repeat` or `for` instead of defs");
+    struct diagnostic *d = report(
+        e, NESTED_TOO_DEEP, frame.stmt->span,
+        "calls and loops are nested more than %d levels deep", LIMIT_DEPTH);
+    diag_help(d, "use `repeat` or `for` instead of defs for the levels");
     e->lost = true;
     return false;
   }

@@ -30,7 +30,7 @@ bool hint_foreign_layer(struct diagnostic *d, struct slice name,
   if (!layer) /* CONV, ReLU */
     return false;
   if (*layer->ours) {
-    diag_offer(d, span, slice_of(layer->ours), "it is called `%s` here",
+    diag_offer(d, span, slice_of(layer->ours), "netc calls it `%s`",
                layer->ours);
   }
   if (*layer->note && *layer->ours)
@@ -114,7 +114,7 @@ bool hint_foreign_option(struct expander *e, struct diagnostic *d,
     foreign_put_option(&text, option,
                        sources_slice(e->diags->sources, value->span));
     struct slice ours = text_slice(&text);
-    diag_offer(d, arg->span, ours, "it is written `%.*s`", SLICE_ARG(ours));
+    diag_offer(d, arg->span, ours, "write `%.*s`", SLICE_ARG(ours));
   }
   if (*option->note)
     diag_help(d, "%s", option->note);
@@ -173,8 +173,8 @@ bool hint_surplus(struct expander *e, struct diagnostic *d,
     struct text said = text_new(e->arena);
     text_printf(&said, "%.*s=%.*s", SLICE_ARG(keyed.key), SLICE_ARG(text));
     diag_offer(d, arg->span, text_slice(&said),
-               "an option is given with `=`: `%.*s`", SLICE_ARG(said));
-    diag_otherwise(d, "an option is given with `=`: `%.*s`", SLICE_ARG(said));
+               "write an option with `=`: `%.*s`", SLICE_ARG(said));
+    diag_otherwise(d, "write an option with `=`: `%.*s`", SLICE_ARG(said));
     return true;
   }
   return hint_foreign_option(e, d, b, &keyed);

@@ -111,10 +111,9 @@ static bool put_reference(struct expander *e, struct reference *r,
     if (!put_reference(e, r, expr->left))
       return false;
     if (expr->right->kind == EXPR_RANGE) {
-      struct diagnostic *d =
-          report(e, WRONG_TYPE, expr->right->span,
-                 "one label is needed here, not a range of them");
-      return diag_help(d, "`add skip[1..3]` and other joins take a range");
+      struct diagnostic *d = report(e, WRONG_TYPE, expr->right->span,
+                                    "this needs one label, not a range");
+      return diag_help(d, "only joins take a range: `add skip[1..3]`");
     }
     if (!eval_int(e, expr->right, &index))
       return false;
@@ -206,12 +205,13 @@ static void offer_nearest(struct diagnostic *d, const struct reference *r,
 static void report_index(struct expander *e, const struct reference *r,
                          const struct symbol *family) {
   struct slice name = text_slice(&r->text);
-  struct diagnostic *d =
-      report(e, UNKNOWN_LABEL, r->expr->span, "no layer is labelled `%.*s` yet",
-             SLICE_ARG(name));
+  struct diagnostic *d = report(e, UNKNOWN_LABEL, r->expr->span,
+                                "no layer above has the label "
+                                "`%.*s`",
+                                SLICE_ARG(name));
   if (!diag_is_shown(d))
     return;
-  diag_label(d, family->span, "the first of its name");
+  diag_label(d, family->span, "this is the first one with the name");
   struct slice known = known_indices(e, family->family);
   offer_nearest(d, r, family);
   diag_help(d, "`%.*s` has %.*s here", SLICE_ARG(family->name),
@@ -231,7 +231,7 @@ static void report_unknown(struct expander *e, const struct reference *r,
     return;
   struct diagnostic *d =
       report(e, UNKNOWN_LABEL, r->expr->span,
-             "no layer is labelled `%.*s` here", SLICE_ARG(name));
+             "no layer has the label `%.*s` here", SLICE_ARG(name));
   if (!diag_is_shown(d))
     return;
   struct suggestion s = suggest_begin(r->root->name);
@@ -247,12 +247,12 @@ static void report_unknown(struct expander *e, const struct reference *r,
     diag_suggest(d, root_span(r), s.best);
   if (dotted)
     diag_otherwise(
-        d, "a path is a label with the names of layers and groups inside "
-           "it, or a whole name of a report; a tail has no names");
+        d, "a path is a label and the names of layers and groups inside it, "
+           "or a full name from a report; layers in a tail have no names");
   else
     diag_otherwise(d,
-                   "a label is written in front of a layer: `%.*s: conv ...`, "
-                   "and seen below it, inside its %s",
+                   "write a label in front of a layer: `%.*s: conv ...`; it "
+                   "is visible below the layer, inside its %s",
                    SLICE_ARG(name),
                    r->expr->kind == EXPR_INDEX ? "def" : "braces");
 }
@@ -266,9 +266,9 @@ static void report_other(struct expander *e, const struct reference *r,
     return;
   struct diagnostic *d = report(
       e, UNKNOWN_LABEL, r->expr->span, "`%.*s` is %s", SLICE_ARG(r->root->name),
-      symbol->kind == SYMBOL_LABEL ? "one label, without an index"
-      : symbol->kind == SYMBOL_DEF ? "a def, not a label"
-                                   : "a constant, not a label");
+      symbol->kind == SYMBOL_LABEL ? "this is one label, without an index"
+      : symbol->kind == SYMBOL_DEF ? "this is a def, not a label"
+                                   : "this is a constant, not a label");
   if (symbol->span.end > symbol->span.begin)
     diag_label(d, symbol->span, "defined here");
   if (symbol->kind == SYMBOL_LABEL)

@@ -17,7 +17,7 @@ static void offer_stride(struct expander *e, struct diagnostic *d,
                          struct slice stride, const char *blank) {
   struct text text = text_new(e->arena);
   text_printf(&text, "%.*s /%.*s", SLICE_ARG(sizes), SLICE_ARG(stride));
-  diag_offer(d, span, text_slice(&text), "a stride has %s its `/`: `%.*s`",
+  diag_offer(d, span, text_slice(&text), "a stride needs %s its `/`: `%.*s`",
              blank, SLICE_ARG(text));
 }
 
@@ -88,7 +88,8 @@ static bool padding_word(struct expander *e, struct binding *b,
     diag_offer_omission(d, argument, "leave it out");
   else if (strided)
     diag_offer(d, expr->span, slice_of("tf"),
-               "TensorFlow's SAME is `pad=tf`, PyTorch's needs a stride of 1");
+               "write `pad=tf` for TensorFlow's SAME; PyTorch's needs a "
+               "stride of 1");
   else
     diag_offer(d, argument, slice_of("pad"), "write `pad`");
   if (valid)
@@ -149,11 +150,12 @@ void slip_product(struct expander *e, const struct expr *expr) {
   struct slice meant = text_slice(&sizes);
   struct slice said = sources_slice(e->diags->sources, expr->span);
   struct diagnostic *d = report(e, SIZES_OR_PRODUCT, expr->span,
-                                "`%.*s` is a product: one size of %s",
+                                "`%.*s` is a product, so it gives one size, "
+                                "%s",
                                 SLICE_ARG(said), count_text(product).text);
   diag_offer(d, expr->span, meant,
-             "did you mean `%.*s`? if not, write `(%.*s)`", SLICE_ARG(meant),
-             SLICE_ARG(said));
+             "did you mean `%.*s`? For the product write `(%.*s)`",
+             SLICE_ARG(meant), SLICE_ARG(said));
 }
 
 bool slip_check(struct expander *e, struct binding *b,

@@ -28,11 +28,11 @@ static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
                 SLICE_ARG(sizes));
     diag_offer(
         d, (struct span){s->expr->span.begin, s->expr->span.end + (uint32_t)to},
-        text_slice(&swapped), "%s come first: `%s %.*s`", s->spec->name,
+        text_slice(&swapped), "write the %s first: `%s %.*s`", s->spec->name,
         s->b->owner, SLICE_ARG(swapped));
   }
-  diag_otherwise(d, "%s come first: `%s %.*s %.*s`", s->spec->name, s->b->owner,
-                 to > from ? (int)(to - from) : 2,
+  diag_otherwise(d, "write the %s first: `%s %.*s %.*s`", s->spec->name,
+                 s->b->owner, to > from ? (int)(to - from) : 2,
                  to > from ? rest.at + from : "64", SLICE_ARG(sizes));
   return true;
 }
@@ -98,7 +98,7 @@ static bool refuse(struct slot *s, enum slug slug, const char *wanted) {
   else if (s->spec->type == TYPE_INT && sizes_come_first(s, d))
     return false;
   else if (s->spec->bytes && s->value.kind == VALUE_INT && s->value.integer > 0)
-    diag_help(d, "sizes are in bytes; with a unit: `%" PRId64 "GiB`",
+    diag_help(d, "sizes are in bytes; did you mean `%" PRId64 "GiB`?",
               s->value.integer);
   else if (s->spec->doc)
     diag_help(d, "%s: %s", s->spec->name, s->spec->doc);
@@ -285,7 +285,7 @@ static bool store_numbers(struct slot *s) {
   if (s->value.integer < spec->min)
     return refuse(s, OUT_OF_RANGE, "at least 1");
   if (numbers->count == LIMIT_NUMBERS)
-    return refuse(s, WRONG_COUNT, "16 numbers at most");
+    return refuse(s, WRONG_COUNT, "at most 16 numbers");
   numbers->at[numbers->count++] = s->value.integer;
   return true;
 }
@@ -334,7 +334,7 @@ static bool store_layer(struct slot *s) {
 
 /* The value is no word of the row: those were checked before. */
 static bool store_choice(struct slot *s) {
-  return refuse(s, WRONG_TYPE, "one of its words");
+  return refuse(s, WRONG_TYPE, "one of the option's words");
 }
 
 bool slot_store(struct slot *s) {
@@ -360,7 +360,7 @@ static void help_board(const struct slot *s, struct diagnostic *d,
   struct slice nearest = board_nearest(word);
   if (nearest.length)
     diag_suggest(d, s->expr->span, nearest);
-  diag_help(d, "`netc help boards` lists the boards; for any other say its "
+  diag_help(d, "`netc help boards` lists the boards; for any other give its "
                "memory: `ram=256KiB flash=1MiB`");
 }
 
@@ -402,7 +402,7 @@ bool slot_choose(struct slot *s, struct slice word) {
     struct diagnostic *d =
         report(s->e, UNKNOWN_CHOICE, s->expr->span,
                "`%.*s` is not a list of numbers", SLICE_ARG(word));
-    diag_help(d, "one for each stage, with commas: `\"4,4,8\"`");
+    diag_help(d, "write one number for each stage, with commas: `\"4,4,8\"`");
     s->b->failed = true;
     return false;
   }
@@ -424,9 +424,9 @@ bool slot_choose(struct slot *s, struct slice word) {
   else if (settings_is_board(s->spec))
     help_board(s, d, word);
   else if (is_unsloths(s, word))
-    diag_help(d, "unsloth chooses the types of a UD file's tensors anew for "
-                 "each model, so that no name says them; `q4_k_m` is a mix of "
-                 "llama.cpp's own");
+    diag_help(d, "unsloth chooses the types in a UD file separately for each "
+                 "model, so the name does not determine them; `q4_k_m` is "
+                 "llama.cpp's own mix");
   else if (!several && !word_at(s->spec->words, 2).length)
     diag_suggest(d, s->expr->span, word_at(s->spec->words, 1));
   else if (suggestion.best.at && !several)

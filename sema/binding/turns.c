@@ -16,8 +16,8 @@ bool turns_of(struct expander *e, const struct expr *low,
   if (step && !eval_int(e, step, &turns->step))
     return false;
   if (turns->step == 0 || turns->step == INT64_MIN) {
-    report(e, OUT_OF_RANGE, step->span,
-           "a range cannot go by steps of %" PRId64, turns->step);
+    report(e, OUT_OF_RANGE, step->span, "a range cannot have steps of %" PRId64,
+           turns->step);
     return false;
   }
   bool down = turns->step < 0;

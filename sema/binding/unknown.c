@@ -108,7 +108,7 @@ static void offer_sign(struct expander *e, struct diagnostic *d,
   text_printf(&text, "%.*s=%.*s", SLICE_ARG(name), (int)(end - begin),
               rest.at + begin);
   span.end += (uint32_t)end;
-  diag_offer(d, span, text_slice(&text), "it takes a value: `%.*s`",
+  diag_offer(d, span, text_slice(&text), "the option needs a value: `%.*s`",
              SLICE_ARG(text));
 }
 
@@ -121,10 +121,10 @@ static bool hint_value(struct expander *e, struct diagnostic *d,
       continue;
     bool stride = spec->place == PLACE_STRIDE;
     if (stride)
-      diag_help(d, "it takes a value: `/2`, or `%s=...`", spec->name);
+      diag_help(d, "the option needs a value: `/2`, or `%s=...`", spec->name);
     else
       offer_sign(e, d, name, span);
-    diag_otherwise(d, "it takes a value: `%s=...`", spec->name);
+    diag_otherwise(d, "the option needs a value: `%s=...`", spec->name);
     return true;
   }
   return false;
@@ -142,7 +142,7 @@ static bool hint_comment(struct expander *e, struct diagnostic *d,
     return false;
   uint32_t place = span.begin - (uint32_t)back - 2;
   diag_offer(d, (struct span){place, place + 2}, slice_of("#"),
-             "comments begin with `#` and end with the line");
+             "a comment begins with `#` and ends with the line");
   return true;
 }
 
@@ -178,9 +178,10 @@ static bool hint_other_layers(struct expander *e, struct diagnostic *d,
     text_printf(&layers, " and %zu other layers", left);
   if (count) {
     diag_offer_omission(d, span,
-                        "leave it out: %.*s take%s it, this layer does not",
+                        "leave it out: %.*s take%s it, but this layer does "
+                        "not",
                         SLICE_ARG(layers), count == 1 ? "s" : "");
-    diag_otherwise(d, "%.*s take%s `%.*s`, this layer does not",
+    diag_otherwise(d, "%.*s take%s `%.*s`, but this layer does not",
                    SLICE_ARG(layers), count == 1 ? "s" : "", SLICE_ARG(name));
   }
   return count;
@@ -203,12 +204,12 @@ void report_unknown_name(struct expander *e, struct slice name,
   if (best.at && !slice_equal(best, name))
     diag_suggest(d, span, best);
   if (slice_is(name, "True") || slice_is(name, "False"))
-    diag_otherwise(d, "`true` and `false` are in small letters");
+    diag_otherwise(d, "write `true` and `false` in lower case");
   else if (slice_is(name, "x"))
     diag_otherwise(d, "between two sizes x joins them: `3x3`, `k x k`");
   else if (name.length == 3 && name.at[1] == 'x') /* kxk */
-    diag_otherwise(d, "sizes with names are joined by an x between blanks: "
-                      "`let k = 3`, then `conv 64 k x k`");
+    diag_otherwise(d, "join named sizes with an x between blanks: `let k = "
+                      "3`, then `conv 64 k x k`");
   else if (place == NAME_OF_TENSOR)
     diag_otherwise(d, "a label is visible only below its layer, within the "
                       "same braces");

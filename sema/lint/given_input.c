@@ -57,8 +57,8 @@ static const char *without_batch(const int64_t *dim, bool rank,
     return NULL;
   *meant =
       first ? picture(dim[2], dim[3], dim[1]) : picture(dim[1], dim[2], dim[3]);
-  return first ? "the batch is never written, and channels come last"
-               : "the batch is never written";
+  return first ? "an input has no batch, and its channels come last"
+               : "an input has no batch";
 }
 
 /* The picture that was meant, and the reason; NULL: none is known. */
@@ -69,12 +69,12 @@ static const char *meant_by(const struct diags *diags,
   switch (given->rank) {
   case 1:
     return is_at_windows(diags, d) && as_square(dim[0], meant)
-               ? "a vector has no rows and columns, which `reshape` gives it"
+               ? "a vector has no rows and columns; `reshape` makes a map of "
+                 "it"
                : NULL;
   case 2:
     *meant = picture(dim[0], dim[1], 1);
-    return dim[0] > FEW && dim[1] > FEW ? "a grey picture has one channel"
-                                        : NULL;
+    return dim[0] > FEW && dim[1] > FEW ? "a grey image has one channel" : NULL;
   case 3:
     *meant = picture(dim[1], dim[2], dim[0]);
     return is_few(dim[0]) && dim[1] > FEW && dim[2] > FEW ? "channels come last"

@@ -131,7 +131,8 @@ static void check_share(struct lint *l, int64_t node) {
       SLICE_ARG(share), (int64_t)(100.0 * (double)mine / (double)all));
   struct text rest = text_new(l->model->arena);
   text_count(&rest, pooled);
-  diag_help(d, "with `gap` before it, it would have %.*s", SLICE_ARG(rest));
+  diag_help(d, "with `gap` before it, the layer would have %.*s",
+            SLICE_ARG(rest));
 }
 
 /* redundant-layer, channel-alignment, softmax-before-loss */
@@ -166,8 +167,8 @@ static void check_alignment(struct lint *l, int64_t node) {
       l, CHANNEL_ALIGNMENT, node,
       "%" PRId64 " is not a multiple of %d channels", channels, ALIGNMENT);
   diag_help(d,
-            "matrix units work on blocks of %d: %" PRId64
-            " channels cost no more time",
+            "matrix units work on blocks of %d: %" PRId64 " channels take no "
+            "more time",
             ALIGNMENT, (channels / ALIGNMENT + 1) * ALIGNMENT);
 }
 
@@ -185,10 +186,9 @@ static void check_loss(struct lint *l, int64_t node) {
     diag_help(d, "train on the values before `%s`", kind->name);
     return;
   }
-  struct diagnostic *d =
-      lint_warn(l, SOFTMAX_BEFORE_LOSS, node,
-                "loss=%.*s does not go with the output of %s", SLICE_ARG(name),
-                kind->name);
+  struct diagnostic *d = lint_warn(l, SOFTMAX_BEFORE_LOSS, node,
+                                   "loss=%.*s does not match the output of %s",
+                                   SLICE_ARG(name), kind->name);
   diag_help(d, "train on the values before `%s`, with loss=%s", kind->name,
             kind->loss);
 }
@@ -240,11 +240,12 @@ static void check_dead(struct lint *l, int64_t node) {
               "`output`",
               SLICE_ARG(fork->ends->label));
   } else {
-    struct diagnostic *d =
-        lint_warn(l, DEAD_BRANCH, node, "nothing uses what this layer gives");
+    struct diagnostic *d = lint_warn(l, DEAD_BRANCH, node,
+                                     "nothing uses the output of this "
+                                     "layer");
     if (node == (int64_t)l->model->nodes.count - 1)
-      diag_help(d, "this net names its outputs: name this one, too, with "
-                   "`output`");
+      diag_help(d, "this net names its outputs: name this one with `output`, "
+                   "too");
     else
       diag_help(d, "join it, name it with `output`, or remove the branch");
   }
@@ -270,8 +271,8 @@ static void check_kept(struct lint *l) {
   }
   struct diagnostic *d =
       lint_warn(l, NOTHING_KEPT, node,
-                "attention that is written out as products has no KV cache; "
-                "none is counted");
+                "attention written as matrix products has no KV cache; none "
+                "is counted");
   diag_help(d, "`attention 8 causal` has one; see `netc layers attention`");
 }
 

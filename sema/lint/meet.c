@@ -120,5 +120,5 @@ void meet_help(const struct expansion *expansion, const struct block *program,
   if (shape_spatial(&shape) < 1 || shape.dtype != DTYPE_FLOAT ||
       !find_shape(&rebuild, &shape, total_stride(model)))
     return;
-  diag_help(d, "with input %s all sizes meet", shape_text(&shape).text);
+  diag_help(d, "with input %s all sizes match", shape_text(&shape).text);
 }

@@ -23,7 +23,7 @@ static void offer_sizes(struct lint *l, struct diagnostic *d, int64_t node,
   text_printf(&sizes, "%" PRId64 "x%" PRId64 "x%" PRId64, n->out->dim[at + 1],
               n->out->dim[at + 2], n->out->dim[at]);
   diag_help(d,
-            at ? "the batch is never written, and channels come last: `%.*s`"
+            at ? "an input has no batch, and its channels come last: `%.*s`"
                : "channels come last: `%.*s`",
             SLICE_ARG(sizes));
   struct span place = given_sizes(l->diags->sources, n);
@@ -41,7 +41,7 @@ void lint_channels_first(struct lint *l, int64_t node) {
       map->dim[2] > MOST_CHANNELS && has_windows(l)) {
     struct diagnostic *d =
         lint_warn(l, CHANNELS_FIRST, node,
-                  "read as depth %" PRId64 ", height %" PRId64
+                  "netc reads depth %" PRId64 ", height %" PRId64
                   ", width %" PRId64 ", %" PRId64 " channels",
                   map->dim[0], map->dim[1], map->dim[2], map->dim[3]);
     offer_sizes(l, d, node, 1);
@@ -53,8 +53,8 @@ void lint_channels_first(struct lint *l, int64_t node) {
       !has_windows(l))
     return;
   struct diagnostic *d = lint_warn(l, CHANNELS_FIRST, node,
-                                   "read as height %" PRId64 ", width %" PRId64
-                                   ", %" PRId64 " channels",
+                                   "netc reads height %" PRId64
+                                   ", width %" PRId64 ", %" PRId64 " channels",
                                    map->dim[0], map->dim[1], map->dim[2]);
   offer_sizes(l, d, node, 0);
 }
@@ -75,11 +75,12 @@ void lint_pool_padding(struct lint *l, int64_t node) {
       continue;
     struct diagnostic *d = lint_warn(
         l, POOL_PADDING, node,
-        "padding of %" PRId64 " is more than half of the window", most);
-    diag_help(d,
-              "PyTorch, Caffe and ONNX Runtime refuse it: at most `pad=%" PRId64
-              "`",
-              half);
+        "the padding of %" PRId64 " is more than half of the window", most);
+    diag_help(
+        d,
+        "PyTorch, Caffe and ONNX Runtime refuse it: use at most `pad=%" PRId64
+        "`",
+        half);
     return;
   }
 }
@@ -109,8 +110,8 @@ void lint_dense_on_map(struct lint *l, int64_t node) {
                 n->kind->name, shape_channels(n->out),
                 shape_values(n->out) / shape_channels(n->out));
   diag_help(d,
-            "`fc %" PRId64 "` takes the whole map as one vector, `gap` "
-            "before it the mean of all positions",
+            "`fc %" PRId64 "` takes the whole map as one vector; `gap` "
+            "before it takes the mean of all positions",
             shape_channels(n->out));
 }
 
@@ -159,7 +160,8 @@ void lint_dense_on_states(struct lint *l, int64_t node) {
                 SLICE_ARG(name), states->out->dim[0]);
   diag_label(d, states->span, "gives %s", shape_text(states->out).text);
   text_printf(&help,
-              "`%.*s last` gives the last one; `flatten` before %.*s takes all",
+              "`%.*s last` returns only the last one; `flatten` before %.*s "
+              "takes all",
               SLICE_ARG(all), SLICE_ARG(name));
   lint_offer_word(l, d, from, "last", text_string(&help));
 }

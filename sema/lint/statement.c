@@ -24,7 +24,9 @@ static void check_output(struct statement_walk *w, const struct stmt *stmt) {
       diag(w->diags, MEANT_OTHERWISE, stmt->span,
            "this names the output `%.*s`, and applies no layer",
            SLICE_ARG(stmt->name));
-  diag_offer(d, stmt->span, stmt->name, "the layer is `%.*s`, without `output`",
+  diag_offer(d, stmt->span, stmt->name,
+             "write the layer as `%.*s`, without "
+             "`output`",
              SLICE_ARG(stmt->name));
 }
 
@@ -59,7 +61,7 @@ static void check_product(struct statement_walk *w, const struct stmt *stmt) {
   text_puts(&text, sources_slice(w->diags->sources, call));
   text_put(&text, " }");
   diag_offer(d, stmt->span, text_slice(&text),
-             "to repeat it, write `%.*s`; a product stands in parentheses: "
+             "to repeat it, write `%.*s`; write a product in parentheses: "
              "`(%.*s * %.*s)`",
              SLICE_ARG(text), SLICE_ARG(left), SLICE_ARG(right));
 }
@@ -68,11 +70,11 @@ static void check_product(struct statement_walk *w, const struct stmt *stmt) {
 static void check_return(struct statement_walk *w, const struct stmt *stmt) {
   if (!slice_is(stmt->name, "return") || is_def(w, stmt->name) || !stmt->args)
     return;
-  struct diagnostic *d = diag(w->diags, MEANT_OTHERWISE, stmt->name_span,
-                              "nothing is returned here");
+  struct diagnostic *d =
+      diag(w->diags, MEANT_OTHERWISE, stmt->name_span, "a net has no `return`");
   struct span word = {stmt->name_span.begin, stmt->args->span.begin};
   diag_offer(d, word, slice_of(""),
-             "a def gives its last tensor: leave `return` out");
+             "leave out `return`: a def returns its last tensor");
 }
 
 static void walk_stmt(struct statement_walk *w, const struct stmt *stmt) {
@@ -112,8 +114,8 @@ static void check_includes(struct diags *diags, const struct source *source) {
       text_put(&use, "use ");
       text_bytes(&use, text.at + at + strlen("#include "),
                  length - strlen("#include "));
-      diag_offer(d, span, text_slice(&use),
-                 "another file is taken in by `%.*s`", SLICE_ARG(use));
+      diag_offer(d, span, text_slice(&use), "`%.*s` includes another file",
+                 SLICE_ARG(use));
     }
     at += length;
   }

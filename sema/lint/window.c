@@ -83,8 +83,8 @@ static void put_clean(struct text *out, struct lint *l, int64_t node) {
     text_put(out, " or ");
   if (clean->has_above)
     text_put(out, map_text(&clean->above).text);
-  text_put(out, l->strided ? " every pool and stride divides cleanly"
-                           : " every pool divides cleanly");
+  text_put(out, l->strided ? " every pool and stride divides evenly"
+                           : " every pool divides evenly");
 }
 
 static void put_ceil(struct text *out, struct lint *l, int64_t node,
@@ -185,9 +185,9 @@ void lint_windows(struct lint *l, int64_t node) {
   if (!skipped || another_reads_all(l, node))
     return;
   struct slice layer = lint_layer_text(l, node);
-  struct diagnostic *d = lint_warn(
-      l, STRIDE_SKIPS, node, "%.*s steps over values that no window reads",
-      SLICE_ARG(layer));
-  diag_help(d, "a stride beyond the kernel drops part of the map; "
+  struct diagnostic *d =
+      lint_warn(l, STRIDE_SKIPS, node, "%.*s skips values that no window reads",
+                SLICE_ARG(layer));
+  diag_help(d, "a stride larger than the kernel drops part of the map; "
                "`avgpool` before it with that stride keeps all of it");
 }

@@ -30,11 +30,12 @@ static void say_nearest(const struct check *c, struct diagnostic *d,
   bool nearer = degree - below <= above - degree;
   layer_offer_value(d, setting, nearer ? below : above);
   if (below == above)
-    given_help(d, place_of(c, setting), "`%s=%" PRId64 "` is the most", setting,
-               below);
+    given_help(d, place_of(c, setting), "`%s=%" PRId64 "` is the maximum",
+               setting, below);
   else
     given_help(d, place_of(c, setting),
-               "the nearest that do: `%s=%" PRId64 "` and `%s=%" PRId64 "`",
+               "the nearest that divide it: `%s=%" PRId64 "` and `%s=%" PRId64
+               "`",
                setting, below, setting, above);
 }
 
@@ -100,11 +101,11 @@ static void check_positions(struct check *c) {
                   "positions");
     if (c->good && positions % context == 0)
       check_divides(c, input, "tensor_parallel", tensor, positions / context,
-                    "positions, which sequence_parallel shares");
+                    "positions, which sequence_parallel divides");
   }
   if (!found && (context > 1 || tensor > 1))
     needs(c, context > 1 ? "context_parallel" : "sequence_parallel",
-          "no input has positions that devices could share",
+          "no input has positions to divide among devices",
           "`context_parallel` and `sequence_parallel` are for sequences and "
           "maps: `input tokens 1024 : i32`");
 }
@@ -121,8 +122,8 @@ static void check_experts(struct check *c) {
   }
   if (!found)
     needs(c, "expert_parallel",
-          "expert_parallel shares experts, but the net has none",
-          "`moe experts=8 top=2 { .. }` has; leave it out, or use "
+          "expert_parallel divides experts, but the net has none",
+          "add `moe experts=8 top=2 { .. }`; or leave it out, or use "
           "`tensor_parallel`");
 }
 
@@ -162,32 +163,32 @@ static void check_zero(struct check *c) {
     return;
   if (!train->zero)
     needs(c, "shard_devices",
-          "shard_devices says which devices share by ZeRO, which is not on",
-          "`zero=3 shard_devices=8`");
+          "shard_devices sets the size of a ZeRO group, but ZeRO is off",
+          "write `zero=3 shard_devices=8`");
   else if (same == 1 && train->shard_devices > 1)
     needs(c, "shard_devices",
-          "shard_devices are groups of devices that have the same, of which "
-          "there is one",
-          "`data_parallel=16 shard_devices=8`");
+          "shard_devices needs data-parallel devices, but there is only one",
+          "write `data_parallel=16 shard_devices=8`");
   else
     check_divides(c, place_of(c, "shard_devices"), "shard_devices",
-                  train->shard_devices, same, "devices that have the same");
+                  train->shard_devices, same, "data-parallel devices");
 }
 
 static void check_offload(struct check *c) {
   if (c->train->offload & OFFLOAD_PARAMETERS && c->train->zero != 3)
     needs(c, "offload",
-          "parameters are offloaded unit by unit, as zero=3 gathers them",
-          "`zero=3`, or `offload=optimizer`, `activations` or both: "
+          "offloading parameters needs zero=3, which gathers them unit by "
+          "unit",
+          "use `zero=3`, or `offload=optimizer`, `activations` or both: "
           "`optimizer_activations`");
 }
 
 static void check_schedule(struct check *c) {
   if (c->train->virtual_stages > 1 && c->train->schedule != PIPELINE_PIPEDREAM)
     needs(c, "schedule",
-          "with virtual_stages the schedule is one forward, one backward",
-          "leave out `schedule`, or `virtual_stages`; zb_v has two parts of "
-          "each stage by itself");
+          "virtual_stages needs the schedule of one forward, one backward",
+          "leave out `schedule`, or `virtual_stages`; zb_v itself has two "
+          "parts of each stage");
 }
 
 static void check_pipeline(struct check *c) {
@@ -196,9 +197,8 @@ static void check_pipeline(struct check *c) {
   if (train->virtual_stages == 1)
     return;
   if (train->pipeline == 1) {
-    needs(c, "virtual_stages",
-          "virtual_stages are parts of the stages of a pipeline",
-          "`pipeline=4 virtual_stages=2`");
+    needs(c, "virtual_stages", "virtual_stages needs a pipeline",
+          "write `pipeline=4 virtual_stages=2`");
     return;
   }
   if (parts % train->pipeline == 0)
@@ -217,7 +217,7 @@ static void check_pipeline(struct check *c) {
                "` and `microbatches=%" PRId64 "`",
                least, least + train->pipeline);
   else
-    given_help(d, place, "`microbatches=%" PRId64 "` is the least",
+    given_help(d, place, "`microbatches=%" PRId64 "` is the minimum",
                train->pipeline);
 }
 
@@ -226,9 +226,11 @@ static void check_base(struct check *c) {
   for (size_t i = 0; i < c->model->params.count && !frozen; i++)
     frozen = c->model->params.at[i].fixed && c->model->params.at[i].rank > 1;
   if (!frozen)
-    needs(c, "base", "base is the type of frozen matrices, but all are trained",
-          "`lora=16` after a layer, `freeze { .. }` around some, or the "
-          "option `--lora 16`");
+    needs(c, "base",
+          "base sets the type of frozen matrices, but all "
+          "matrices are trained",
+          "use `lora=16` after a layer, `freeze { .. }` around layers, or "
+          "the option `--lora 16`");
 }
 
 /* Checks fused_crossentropy, which includes the last product. */
@@ -246,7 +248,8 @@ static void check_loss(struct check *c) {
                     "fused_crossentropy multiplies by the last matrix itself, "
                     "but the net does not end with one"),
                place_of(c, "loss"),
-               "end with `linear`, without softmax; or `loss=crossentropy`");
+               "end the net with `linear`, without softmax; or use "
+               "`loss=crossentropy`");
     return;
   }
 }
@@ -274,8 +277,8 @@ static void check_update(struct check *c) {
     c->good = false;
     struct diagnostic *d =
         diag(c->diags, OUT_OF_RANGE, place,
-             "update=backward frees each gradient once it has stepped, "
-             "which is not supported with %s",
+             "update=backward frees each gradient after its step, which is "
+             "not supported with %s",
              others[i].setting);
     if (given_has(c->settings, others[i].setting))
       diag_offer_omission(d, place, "leave it out");
@@ -298,9 +301,8 @@ static void check_alone(struct check *c) {
 static void check_others(struct check *c) {
   if (c->train->sequence_parallel == TOGGLE_ON &&
       c->train->tensor_parallel == 1)
-    needs(c, "sequence_parallel",
-          "sequence_parallel is for the devices of tensor_parallel",
-          "`tensor_parallel=8 sequence_parallel=on`");
+    needs(c, "sequence_parallel", "sequence_parallel needs tensor_parallel",
+          "write `tensor_parallel=8 sequence_parallel=on`");
   check_data(c);
   check_zero(c);
   check_offload(c);
@@ -378,7 +380,10 @@ static void share_features(struct check *c) {
   int64_t most = features_of(c->model, node);
   struct diagnostic *d = warn(c, "tensor_parallel", degree,
                               "does not divide the features of any layer");
-  diag_label(d, node_span(c, (size_t)node), "has most of them: %" PRId64, most);
+  diag_label(d, node_span(c, (size_t)node),
+             "this layer has the most "
+             "features: %" PRId64,
+             most);
   say_nearest(c, d, "tensor_parallel", degree, most);
 }
 
@@ -394,7 +399,8 @@ static void share_positions(struct check *c) {
   int64_t degree = c->train->context_parallel;
   if (degree > 1 && !has_positions(c->model))
     given_help(warn(c, "context_parallel", degree,
-                    "shares positions, but no layer keeps those of the input"),
+                    "divides positions, but no layer keeps the positions of "
+                    "the input"),
                place_of(c, "context_parallel"),
                "leave it out, or use `data_parallel=%" PRId64 "`", degree);
 }
@@ -405,15 +411,14 @@ static void share_batch(struct check *c) {
   if (!parts || (train->pipeline > 1 && train->batch % parts == 0))
     return;
   if (train->pipeline == 1) {
-    given_help(
-        warn(c, "microbatches", parts, "is for the stages of a pipeline"),
-        place_of(c, "microbatches"),
-        "`pipeline=4`, or `accumulate=%" PRId64 "`", parts);
+    given_help(warn(c, "microbatches", parts, "needs the stages of a pipeline"),
+               place_of(c, "microbatches"),
+               "use `pipeline=4`, or `accumulate=%" PRId64 "`", parts);
     return;
   }
   struct diagnostic *d =
       warn(c, "microbatches", parts, "does not divide the batch");
-  diag_here(d, "a batch of %" PRId64, train->batch);
+  diag_here(d, "the batch is %" PRId64, train->batch);
   say_nearest(c, d, "microbatches", parts, train->batch);
 }
 
@@ -433,7 +438,7 @@ static void idle(struct check *c, const char *setting, bool given, bool used,
   if (!given || used)
     return;
   struct span place = place_of(c, setting);
-  given_help(diag(c->diags, SHARES_NOTHING, place, "%s is %s", setting, of),
+  given_help(diag(c->diags, SHARES_NOTHING, place, "%s needs %s", setting, of),
              place, "%s", help);
 }
 
@@ -443,40 +448,44 @@ void degrees_idle(const struct model *model, const struct settings *settings,
   struct check c = {model, settings, t, diags, true};
   bool copies = t->data_parallel > 1 || t->context_parallel > 1;
   bool gathers = copies && t->zero == 3;
-  const char *zero = "for ZeRO 3, which gathers parameters";
-  const char *with = "`data_parallel=8 zero=3`, or leave it out";
+  const char *zero = "ZeRO 3, which gathers parameters";
+  const char *with = "use `data_parallel=8 zero=3`, or leave it out";
   idle(&c, "unit", t->unit != UNIT_BLOCK, gathers, zero, with);
   idle(&c, "reshard", t->reshard == TOGGLE_OFF, gathers, zero, with);
   idle(&c, "prefetch", t->prefetch == TOGGLE_OFF, gathers, zero, with);
   idle(&c, "keep_small", t->keep_small > 0, gathers, zero, with);
   idle(&c, "bucket", t->bucket != 0, copies,
-       "for gradients that several devices sum",
-       "`data_parallel=8`, or leave it out");
+       "several devices that sum gradients",
+       "use `data_parallel=8`, or leave it out");
   idle(&c, "keep_gathered", t->keep_gathered == TOGGLE_ON,
        t->tensor_parallel > 1 && t->sequence_parallel == TOGGLE_ON,
-       "for what sequence_parallel gathers",
-       "`tensor_parallel=8 sequence_parallel=on`, or leave it out");
+       "sequence_parallel, which gathers tokens",
+       "use `tensor_parallel=8 sequence_parallel=on`, or leave it out");
   idle(&c, "flat_gather", t->flat_gather == TOGGLE_ON,
-       copies && (t->zero == 1 || t->zero == 2), "for ZeRO 1 and 2",
-       "`data_parallel=8 zero=1`, or leave it out");
+       copies && (t->zero == 1 || t->zero == 2), "ZeRO 1 or 2",
+       "use `data_parallel=8 zero=1`, or leave it out");
   idle(&c, "keep_outputs", t->keep_outputs == TOGGLE_OFF, t->loss != LOSS_NONE,
-       "for outputs that a loss reads", "`loss=crossentropy`, or leave it out");
+       "a loss that reads the outputs",
+       "use `loss=crossentropy`, or leave "
+       "it out");
   idle(&c, "schedule", t->schedule != PIPELINE_PIPEDREAM, t->pipeline > 1,
-       "that of a pipeline", "`pipeline=4`, or leave it out");
-  idle(&c, "cut", t->cut != CUT_LAYERS, t->pipeline > 1, "that of a pipeline",
-       "`pipeline=4`, or leave it out");
+       "a pipeline", "use `pipeline=4`, or leave it out");
+  idle(&c, "cut", t->cut != CUT_LAYERS, t->pipeline > 1, "a pipeline",
+       "use `pipeline=4`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_SAME,
        t->loss != LOSS_NONE && t->loss != LOSS_SUM &&
            t->loss != LOSS_FUSED_CROSSENTROPY,
-       "for a loss that the framework computes on an output",
-       "`loss=crossentropy`, or leave it out");
+       "a loss that the framework computes on an output",
+       "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_REGISTERS,
-       t->loss == LOSS_CROSSENTROPY, "for a loss whose kernel has them",
-       "`loss=crossentropy`, or leave it out");
+       t->loss == LOSS_CROSSENTROPY,
+       "a loss whose kernel computes in "
+       "registers",
+       "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_INPLACE,
-       t->loss == LOSS_CROSSENTROPY, "for a loss with a softmax",
-       "`loss=crossentropy`, or leave it out");
+       t->loss == LOSS_CROSSENTROPY, "a loss with a softmax",
+       "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_chunks", t->loss_chunks > 0,
        t->loss == LOSS_FUSED_CROSSENTROPY || t->loss == LOSS_CROSSENTROPY,
-       "for cross-entropy", "`loss=crossentropy`, or leave it out");
+       "cross-entropy", "use `loss=crossentropy`, or leave it out");
 }

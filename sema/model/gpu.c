@@ -123,16 +123,16 @@ void gpu_put_help(struct text *out, struct slice word, bool as_option) {
   int size = gigabytes_in(word), several = several_in(word, &name);
   if (several > 1 && as_option)
     text_printf(out,
-                "for %d of them, write `--gpu %.*s --data-parallel %d`, or ask "
-                "`netc place NET --gpus %dx%.*s`",
+                "for %d devices write `--gpu %.*s --data-parallel %d`, or "
+                "ask `netc place NET --gpus %dx%.*s`",
                 several, SLICE_ARG(name), several, several, SLICE_ARG(name));
   else if (several > 1)
-    text_printf(out, "for %d of them, write `gpu=%.*s data_parallel=%d`",
+    text_printf(out, "for %d devices write `gpu=%.*s data_parallel=%d`",
                 several, SLICE_ARG(name), several);
   else
     text_printf(out,
-                "say how much memory it has: `%s%dGiB`; `netc help gpus` lists "
-                "the names that are known",
+                "give its memory: `%s%dGiB`; `netc help gpus` lists the "
+                "known names",
                 as_option ? "--memory " : "memory=", size ? size : 48);
 }
 
@@ -403,7 +403,7 @@ static bool read_header(struct gpu_table *t) {
     if (column == columns + COLUMNS)
       return unknown_column(t, &cell);
     if (has_column(t, column))
-      return fail(t, &cell, "the column `%s` is there twice", column->name);
+      return fail(t, &cell, "the column `%s` appears twice", column->name);
     t->of[t->count++] = column;
   } while (!cell.last);
   if (has_column(t, &columns[0]) && has_column(t, &columns[4]))
@@ -427,7 +427,9 @@ static bool is_free(struct gpu_table *t, const struct gpu_cell *cell,
   const char *several;
   struct gpus found = {t->found.at, t->found.count};
   if (slice_is(name, "all"))
-    return fail(t, cell, "`all` stands for every device; choose another name");
+    return fail(t, cell,
+                "the name `all` means every device; choose another "
+                "name");
   if (!gpu_find(&found, name, &several) && !several)
     return true;
   return fail(t, cell, "`%.*s` is a device already; choose another name",
@@ -465,8 +467,8 @@ static bool read_figure(struct gpu_table *t, const struct gpu_cell *cell,
   if (right)
     return true;
   return fail(t, cell,
-              "`%.*s` should be a whole number of at most %d, or nothing "
-              "where it is not known",
+              "`%.*s` should be a whole number of at most %d, or empty if it "
+              "is not known",
               SLICE_ARG(cell->text), MOST_FIGURE);
 }
 
@@ -479,7 +481,7 @@ static bool check_row(struct gpu_table *t, const struct gpu *gpu,
               many              ? "a table has at most 1000 devices"
               : !*gpu->word     ? "this line has no name"
               : !gpu->mebibytes ? "this line has no card_mib"
-                                : "process_mib is more than card_mib");
+                                : "process_mib must not be more than card_mib");
 }
 
 static bool read_row(struct gpu_table *t) {
@@ -492,7 +494,9 @@ static bool read_row(struct gpu_table *t) {
     if (cell.last && count == 0 && cell.text.length == 0)
       return true; /* an empty line */
     if (count == t->count)
-      return fail(t, &cell, "the first line has %d columns, this one more",
+      return fail(t, &cell,
+                  "this line has more columns than the first line, "
+                  "which has %d",
                   t->count);
     const struct gpu_column *column = t->of[count++];
     void *at = (char *)&gpu + column->offset;
