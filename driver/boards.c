@@ -64,8 +64,8 @@ int print_boards(bool markdown) {
              board.megahertz, ram.text, flash.text);
   }
   if (!markdown)
-    fputs("\nNames of chips will do, too: STM32F746. Any other board: --ram "
-          "256KiB --flash 1MiB.\n",
+    fputs("\nNames of chips are accepted, too: STM32F746. Any other board: "
+          "--ram 256KiB --flash 1MiB.\n",
           stdout);
   return finish_stdout();
 }

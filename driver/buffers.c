@@ -64,7 +64,7 @@ static const char *table_number(struct slice text, int64_t *value) {
     return "a number is missing";
   for (size_t i = negative; i < text.length; i++) {
     if (text.at[i] < '0' || text.at[i] > '9')
-      return "not a whole number";
+      return "this is not a whole number";
     if (sum > (INT64_MAX - (text.at[i] - '0')) / 10)
       return "this number has more than 63 bits";
     sum = sum * 10 + (text.at[i] - '0');
@@ -81,7 +81,7 @@ static bool is_text(struct reader *r) {
     const char *at = r->line.at + i;
     length = utf8_length(at, r->line.length - i);
     if (length == 0 || ((unsigned char)*at < ' ' && *at != '\t'))
-      return error_at(r, at, "byte 0x%02X is not text; is this a table?",
+      return error_at(r, at, "byte 0x%02X is not text; is this a CSV table?",
                       (unsigned)(unsigned char)*at);
   }
   return true;
@@ -182,7 +182,7 @@ static bool read_row(struct reader *r) {
     return false;
   if (b.upper <= b.lower)
     return error_at(r, r->fields.at[r->place[UPPER]].at,
-                    "`upper` is not above `lower`; a buffer lives in "
+                    "`upper` must be above `lower`; a buffer is in memory in "
                     "[lower, upper)");
   *VEC_PUSH(r->arena, &r->table->buffers) = b;
   *VEC_PUSH(r->arena, &r->table->rows) = kept(r);
@@ -230,7 +230,7 @@ bool table_read(struct arena *arena, const char *name, struct slice text,
     r.line = text;
     r.number = 1;
     error_at(&r, text.at,
-             "an empty table; the first line names the columns "
+             "the table is empty; the first line must name the columns "
              "id,lower,upper,size");
   }
   if (r.errors >= LIMIT_ERRORS)

@@ -87,14 +87,16 @@ static int unknown_kind(const struct wanted *wanted) {
   list_kinds(kinds, sizeof kinds, NETC_FOR_FILES);
   if (!*kind_of(wanted))
     return complain(EXIT_USAGE,
-                    "-o %s: a file's suffix says what it is; choose one of "
-                    "%s, or write --emit=KIND=%s",
+                    "-o %s: the suffix selects the kind of output; choose "
+                    "one of %s, or write --emit=KIND=%s",
                     wanted->path, kinds, wanted->path);
   static const char *const pixels[] = {"jpg", "jpeg", "gif", "webp",
                                        "bmp", "eps",  "ps",  "tiff"};
   for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
     if (strcasecmp(kind_of(wanted), pixels[i]) == 0)
-      return complain(EXIT_USAGE, "%s: pictures are svg, pdf, tex and png",
+      return complain(EXIT_USAGE,
+                      "%s: a picture needs the suffix svg, pdf, "
+                      "tex or png",
                       wanted->path);
   return complain(
       EXIT_USAGE, "%s: unknown output format `%s`; choose one of %s",
@@ -171,26 +173,26 @@ static int check_kinds(struct net_options *o) {
     if (refuse_chart(&o->wanted[i]) != EXIT_DONE)
       return EXIT_USAGE;
   if (o->depfile && !o->dep_target && !writes_files(o))
-    return complain(EXIT_USAGE, "what depends on the sources? -MD goes with "
-                                "-o FILE, or with -MT NAME");
+    return complain(EXIT_USAGE, "-MD needs a target: add -o FILE, or -MT NAME");
   if (o->weights && !exports(o))
-    return complain(EXIT_USAGE, "--weights goes into a model: write "
-                                "`-o x.onnx`, too; `netc run` runs them");
+    return complain(EXIT_USAGE, "--weights needs a model to write: add `-o "
+                                "x.onnx`; `netc run` runs weights");
   if (o->names && (!writes(o, "py") || strcmp(o->names, "netc") == 0))
     return complain(EXIT_USAGE,
-                    "--names=torchvision and --names=FILE go with -o x.py; "
-                    "`netc weights` takes `netc` and `py`, too");
+                    "--names=torchvision and --names=FILE need -o x.py; "
+                    "`netc weights` also takes `netc` and `py`");
   if (o->no_source && !exports(o))
-    return complain(EXIT_USAGE, "--no-source leaves the source out of a model: "
-                                "write `-o x.onnx`, too");
+    return complain(EXIT_USAGE, "--no-source needs a model to write: add `-o "
+                                "x.onnx`");
   for (size_t i = 0; i < o->wanted_count && o->dynamic; i++)
     if (!export_find(kind_of(&o->wanted[i])) || o->wanted_count > 1)
-      return complain(EXIT_USAGE, "--dynamic goes with one output, -o x.onnx");
+      return complain(EXIT_USAGE, "--dynamic needs -o x.onnx as the only "
+                                  "output");
   if (o->dynamic && !o->wanted_count)
-    return complain(EXIT_USAGE, "--dynamic leaves the batch of a model open: "
-                                "write `-o x.onnx`, too");
+    return complain(EXIT_USAGE, "--dynamic needs a model to write: add `-o "
+                                "x.onnx`");
   if (o->live && !writes(o, "html"))
-    return complain(EXIT_USAGE, "--live goes with a page: write `-o x.html`");
+    return complain(EXIT_USAGE, "--live needs a page: add `-o x.html`");
   if (o->live && live_check(o) != EXIT_DONE)
     return EXIT_USAGE;
   if (o->dump && !is_kind(o->dump, NETC_FOR_DUMP))
@@ -296,7 +298,7 @@ static int write_named(struct netc *netc, struct net_options *o,
       (status = write_emitted(netc, o, "py", path, file, &look)) == EXIT_SOURCE)
     say_note(o->names, NULL,
              "`netc weights X.net --from FILE --by-order --names=py -o "
-             "w.safetensors` gives its values the names of x.py instead");
+             "w.safetensors` renames its tensors as in x.py");
   arena_close(&arena);
   return status;
 }
@@ -341,7 +343,8 @@ static int check_place(const struct netc *netc, const struct net_options *o,
   for (size_t i = 0; i < earlier; i++)
     if (output_same_file(o->wanted[i].path, path))
       return complain(EXIT_USAGE,
-                      "two outputs go to %s; give each its own file", path);
+                      "two outputs have the file %s; give each its own file",
+                      path);
   return output_spares_sources(path, netc);
 }
 
@@ -404,12 +407,14 @@ static int check_operands(struct net_options *o) {
     return EXIT_DONE;
   if (o->wanted_count && strcmp(kind_of(&wanted), "net") != 0 &&
       is_kind(kind_of(&wanted), NETC_FOR_FILES))
-    return complain(EXIT_USAGE, "each output has its own -o: write `-o %s`",
+    return complain(EXIT_USAGE, "each output needs its own -o: write `-o %s`",
                     shell_word("%s", second).text);
   for (int i = 1; i < COMMAND_COUNT; i++)
     for (int k = 0; k < o->files.count; k++)
       if (strcmp(o->files.at[k], command_row((enum command)i)->word) == 0)
-        return complain(EXIT_USAGE, "the command comes first: `netc %s ... %s`",
+        return complain(EXIT_USAGE,
+                        "write the command first: `netc %s ... "
+                        "%s`",
                         o->files.at[k],
                         shell_word("%s", o->files.at[k == 0]).text);
   return complain(EXIT_USAGE,
@@ -454,8 +459,8 @@ static int build(struct netc *netc, struct net_options *o) {
   if (status != EXIT_DONE)
     return status;
   if (table_wanted(o) && (o->wanted_count || o->dump || o->must_fit))
-    return complain(EXIT_USAGE, "several values of a setting give a table: "
-                                "without -o, --emit, --dump and --must-fit");
+    return complain(EXIT_USAGE, "several values of a setting make a table; "
+                                "leave out -o, --emit, --dump and --must-fit");
   if (!o->wanted_count && !o->given_count && weight_file_is(o->files.at[0]) &&
       !is_recognised(o))
     return weight_file_show(o->files.at[0]);

@@ -229,10 +229,10 @@ static int compare(const struct side *a, const struct side *b) {
 static int diff(struct side *a, struct side *b) {
   const struct operands *files = &b->options.files;
   if (files->count > 2)
-    return complain(EXIT_USAGE, "netc diff compares two nets");
+    return complain(EXIT_USAGE, "netc diff needs two nets");
   if (files->count == 1 && !a->options.other_defines)
     return complain(EXIT_USAGE,
-                    "netc diff takes two nets, or one with two values: `-D "
+                    "netc diff needs two nets, or one with two values: `-D "
                     "depth=50 -D depth=101`");
   int status = net_options_single(&b->options);
   if (status == EXIT_DONE)

@@ -70,7 +70,7 @@ static void list(struct model_folder *f) {
 
 static int take(struct model_folder *f, const char *name) {
   f->opening->path = path_in(f, name);
-  say_note(f->path, NULL, "it is a folder; %s in it is read", name);
+  say_note(f->path, NULL, "it is a folder; netc reads %s in it", name);
   return EXIT_DONE;
 }
 

@@ -52,8 +52,8 @@ static int format_source(const struct opened_file *opening,
   bool same = slice_equal(opening->text, (struct slice){out.at, out.length});
   if (status == EXIT_DONE && o->compare && !same)
     status = complain(EXIT_SOURCE,
-                      "%s is not in canonical form; `netc fmt "
-                      "-i%s %s` makes it so",
+                      "%s is not in canonical form; `netc fmt -i%s %s` "
+                      "rewrites it",
                       input_name(path), o->shapes ? " --shapes" : "",
                       shell_word("%s", path).text);
   else if (status == EXIT_DONE && o->in_place && !same)
@@ -99,8 +99,8 @@ int command_format(int argc, char **argv) {
     return complain(EXIT_USAGE, "netc fmt needs a file, or - for <stdin>");
   for (int i = 0; i < files.count; i++)
     if (options.in_place && strcmp(files.at[i], "-") == 0)
-      return complain(EXIT_USAGE, "-i writes a file, and - is <stdin>: without "
-                                  "-i the text goes to standard output");
+      return complain(EXIT_USAGE, "-i needs a file, but - is <stdin>; leave "
+                                  "out -i to write to standard output");
   for (int i = 0; i < files.count; i++) {
     int status = format(files.at[i], &options);
     worst = status > worst ? status : worst;

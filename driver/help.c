@@ -11,7 +11,7 @@ enum { WIDTH = 79, OPERANDS_COLUMN = 43, HELP_COLUMN = 32, DOC_COLUMN = 30 };
 static const char *const titles[] = {
     [GROUP_NONE] = "For -o x.onnx and -o x.py",
     [GROUP_OUTPUTS] = "Outputs",
-    [GROUP_SETTINGS] = "Settings, before those of the file",
+    [GROUP_SETTINGS] = "Settings, which override the file's",
     [GROUP_IMPORT] = "Files of other frameworks",
     [GROUP_DIAGNOSTICS] = "Diagnostics"};
 
@@ -70,7 +70,7 @@ static void put_settings(enum command command) {
     printf("  %s", shown.text);
     column += width;
   }
-  puts("\n  `netc help settings` says what each of them means");
+  puts("\n  `netc help settings` describes each of them");
 }
 
 static bool has_group(enum command command, enum option_group group) {
@@ -120,7 +120,7 @@ static const struct {
   const char *question, *command;
 } questions[] = {
     {"what does it take?", "netc FILE.net"},
-    {"where is that from?", "netc FILE.net --explain"},
+    {"how is it computed?", "netc FILE.net --explain"},
     {"will it fit?", "netc FILE.net --gpu t4 --batch 64"},
     {"which card?", "netc FILE.net --gpu all"},
     {"will an LLM run?", "netc FILE.net --gpu t4 --weight-dtype q4_k_m"},
@@ -154,12 +154,10 @@ static int print_questions(void) {
        "--checkpoint\n  --lora --data-parallel --zero --predict --runtime "
        "--weight-dtype --context\n  --length --input --attention --budget "
        "--unfold --details --explain --brief");
-  puts("  netc help COMMAND   its options; also: help all, help gpus, help "
-       "boards\n"
-       "  netc help settings  what --gpu and others mean; help outputs: what "
-       "-o writes\n"
-       "Exit status: 0 done, 1 an error or no fit, 2 usage, "
-       "3 files, 4 a bug");
+  puts("  netc help COMMAND   options of a command; also: help all, help "
+       "gpus, help boards\n  netc help settings  settings such as --gpu; "
+       "help outputs: kinds of -o\nExit status: 0 done, 1 an error or no "
+       "fit, 2 usage, 3 files, 4 a bug");
   return finish_stdout();
 }
 

@@ -16,16 +16,16 @@
 static const struct net_template {
   const char *name, *what, *next, *answer;
 } templates[] = {
-    {"cnn", "a classifier of pictures", "--batch 256 --gpu t4",
-     "whether it trains on a card"},
+    {"cnn", "an image classifier", "--batch 256 --gpu t4",
+     "check that it trains on a card"},
     {"unet", "segmentation: a class for each pixel", "--batch 32 --gpu t4",
-     "whether it trains on a card"},
+     "check that it trains on a card"},
     {"llm", "a language model", "--predict --gpu rtx4090 --context 1024",
-     "whether a card can serve it"},
+     "check that a card can serve it"},
     {"detector", "boxes around objects", "--batch 64 --gpu t4",
-     "whether it trains on a card"},
+     "check that it trains on a card"},
     {"mcu", "a classifier for a microcontroller, in int8", "--predict",
-     "what it takes of RAM and flash"},
+     "check its RAM and flash"},
 };
 enum { TEMPLATES = sizeof templates / sizeof *templates, COLUMN = 12 };
 
@@ -59,7 +59,7 @@ static const struct net_template *find(const char *name) {
              SLICE_ARG(s.best));
   else
     complain(EXIT_USAGE,
-             "unknown template `%s`; `netc init` lists what there is", name);
+             "unknown template `%s`; `netc init` lists the templates", name);
   return NULL;
 }
 
@@ -67,8 +67,8 @@ static int write_to(const char *path, struct slice source) {
   struct output_file output;
   if (strcmp(path, "-") != 0 && access(path, F_OK) == 0)
     return complain(EXIT_USAGE,
-                    "%s exists, and is left as it is; `-o` takes "
-                    "another name",
+                    "%s exists and was not changed; give another name with "
+                    "`-o`",
                     path);
   if (!output_open(&output, path))
     return output_failed(path, errno);
@@ -94,9 +94,8 @@ static void say_next(const struct net_template *from, const char *path) {
   say_line("", word.text, "",
            "shapes, parameters, multiply-accumulates and memory");
   say_line("", word.text, from->next, from->answer);
-  say_line("params ", word.text, "", "what `-D NAME=VALUE` can choose");
-  puts("`netc layers` lists what a net is made of, `netc help` what else netc "
-       "does.");
+  say_line("params ", word.text, "", "values that `-D NAME=VALUE` can set");
+  puts("`netc layers` lists the layers, and `netc help` the other commands.");
 }
 
 static void init(void *user) {
@@ -109,7 +108,7 @@ static void init(void *user) {
   const char *path = call->path ? call->path : text_string(&to);
   if (file_read(&call->arena, text_string(&from), &source) != FILE_OK)
     call->status =
-        complain(EXIT_IO, "the templates are not here: they are installed as "
+        complain(EXIT_IO, "the templates are missing: they should be in "
                           "share/netc/examples/templates beside bin");
   else
     call->status = write_to(path, source);
@@ -135,13 +134,13 @@ int command_init(int argc, char **argv) {
   if (!options_read(COMMAND_INIT, argc, argv, take, &call, &words))
     return words.status;
   if (words.count == 0 && call.path)
-    return complain(EXIT_USAGE, "which template? `netc init` lists them");
+    return complain(EXIT_USAGE, "name a template; `netc init` lists them");
   if (words.count == 0)
     return list();
   if (words.count > 1)
     return complain(EXIT_USAGE,
-                    "one template at a time; the file is named "
-                    "by -o: `netc init %s -o %s`",
+                    "give one template; -o names the file: `netc init %s -o "
+                    "%s`",
                     words.at[0], shell_word("%s", words.at[1]).text);
   call.wanted = find(words.at[0]);
   if (!call.wanted)

@@ -30,8 +30,8 @@ int live_check(const struct net_options *o) {
     case OPTION_MUST_FIT: break;
     default:
       return complain(EXIT_USAGE,
-                      "--live: the page cannot answer again with `%s`; leave "
-                      "one of them out",
+                      "--live: the page cannot recompile the net with `%s`; "
+                      "leave one of them out",
                       option_text(option_row(o->given[i].option)).text);
     }
   return EXIT_DONE;
@@ -167,8 +167,8 @@ int live_write(struct netc *netc, const struct net_options *options,
   FILE *live = fopen(path, "rb");
   if (!live)
     return complain(EXIT_IO,
-                    "--live: cannot open %s: %s; `make web` writes it, "
-                    "`make install` installs it then",
+                    "--live: cannot open %s: %s; `make web` builds it, then "
+                    "`make install` installs it",
                     path, strerror(errno));
   errno = 0;
   bool written = write_parts(netc, options, page, live, file);
@@ -177,5 +177,5 @@ int live_write(struct netc *netc, const struct net_options *options,
   return written
              ? EXIT_DONE
              : complain(EXIT_IO, "--live: %s",
-                        reason ? strerror(reason) : "the page is not whole");
+                        reason ? strerror(reason) : "the page is incomplete");
 }

@@ -129,8 +129,8 @@ static int64_t find_input(struct input_search *s) {
   if (maps == 1)
     return side;
   complain(EXIT_USAGE,
-           "--max-input is for a net with one picture or clip as "
-           "its input; this one has %d",
+           "--max-input needs a net with one picture or clip as its input; "
+           "this net has %d",
            maps);
   return 0;
 }
@@ -162,9 +162,8 @@ static int answer(struct input_search *s, int64_t side) {
   }
   if (!found)
     return complain(EXIT_SOURCE,
-                    "this net compiles at %" PRId64 "x%" PRId64
-                    " alone: no multiples of 1 to "
-                    "%d near it do",
+                    "this net compiles only at %" PRId64 "x%" PRId64 "; no "
+                    "multiples of 1 to %d near it compile",
                     side, side, MOST_STEP);
   int64_t largest = bisect(s, (side + s->step - 1) / s->step) * s->step;
   if (largest == 0)
@@ -187,8 +186,8 @@ int max_input(struct netc *netc, struct net_options *options) {
   struct netc_answer a = {.size = sizeof a};
   char name[128];
   if (options->wanted_count || options->dump)
-    return complain(EXIT_USAGE, "--max-input is an answer by itself: without "
-                                "-o, --emit and --dump");
+    return complain(EXIT_USAGE, "--max-input prints its own answer; leave "
+                                "out -o, --emit and --dump");
   netc_mode(netc, NETC_FOR_FIT);
   int status = net_options_load(options);
   if (status != EXIT_DONE)

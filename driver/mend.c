@@ -89,7 +89,7 @@ static int write_edits(const char *path, struct slice text,
   if (!is_unchanged(path, text)) {
     output_abandon(&output);
     return complain(
-        EXIT_IO, "%s has changed since it was read: nothing is written", path);
+        EXIT_IO, "%s has changed since it was read; nothing was written", path);
   }
   if (!output_commit(&output, false))
     return output_failed(path, errno);
@@ -133,8 +133,8 @@ int mend(struct net_options *o, struct netc *netc, const char *operand) {
         (o->opening.kind != KIND_COUNT ||
          strcmp(o->opening.path, operand) != 0 || strcmp(operand, "-") == 0))
       status = complain(EXIT_USAGE,
-                        "--fix changes a source, and `%s` is a "
-                        "file of another kind, or not yours",
+                        "--fix changes sources; `%s` is another kind of "
+                        "file, or comes with netc",
                         operand);
     if (status == EXIT_DONE && (loaded == NETC_OK || loaded == NETC_ERROR))
       status = mend_files(netc, &put);

@@ -19,7 +19,7 @@ int must_fit_is_asked(struct netc *netc, const struct net_options *o) {
 /* "room for 7.00 GiB", or none beside the framework. */
 static const char *room_text(char *to, size_t size, int64_t bytes) {
   if (bytes <= 1)
-    return "no memory beside the framework";
+    return "no memory left beside the framework";
   snprintf(to, size, "%s available", size_text(bytes, UNITS_IEC).text);
   return to;
 }
@@ -29,7 +29,7 @@ static bool put_board(char *to, size_t size, const char *memory, int64_t need,
                       int64_t room) {
   if (!room || need <= room)
     return false;
-  snprintf(to, size, "%s of %s, and the board has %s",
+  snprintf(to, size, "%s of %s, but the board has %s",
            size_text(need, UNITS_IEC).text, memory,
            size_text(room, UNITS_IEC).text);
   return true;
@@ -45,8 +45,8 @@ static int say_board(const struct netc_answer *a, const char *file) {
     return complain_of_fit(file, NULL,
                            "the arena is larger than the board's largest "
                            "contiguous RAM");
-  return complain_of_fit(file, NULL, "inference takes %s%s%s", ram,
-                         both ? "; it takes " : "", flash);
+  return complain_of_fit(file, NULL, "inference needs %s%s%s", ram,
+                         both ? "; it needs " : "", flash);
 }
 
 static int say_prediction(const struct netc_answer *a, const char *file) {
@@ -55,10 +55,10 @@ static int say_prediction(const struct netc_answer *a, const char *file) {
     return say_board(a, file);
   if (a->bytes == INT64_MAX)
     return complain_of_fit(file,
-                           "`netc FILE.net --predict` says which numbers can",
+                           "`netc FILE.net --predict` lists numbers that can",
                            "this number of devices cannot share the net");
   return complain_of_fit(file, NULL,
-                         "inference needs %s, and the device has %s",
+                         "inference needs %s, but the device has %s",
                          size_text(a->bytes, UNITS_IEC).text,
                          room_text(room, sizeof room, a->room_bytes));
 }
@@ -81,13 +81,13 @@ static int say_step(struct netc *netc, const struct netc_answer *a,
   put_ways(ways, sizeof ways, netc);
   if (a->bytes > a->room_bytes)
     complain_of_fit(file, host ? NULL : ways,
-                    "a training step needs %s, and the device has %s",
+                    "a training step needs %s, but the device has %s",
                     size_text(a->bytes, UNITS_IEC).text,
                     room_text(room, sizeof room, a->room_bytes));
   if (host)
     complain_of_fit(
         file, ways,
-        "the devices of a host need %s of host memory, and it has %s",
+        "the devices of a host need %s of host memory, but it has %s",
         size_text(a->host_bytes, UNITS_IEC).text,
         size_text(a->host_room_bytes, UNITS_IEC).text);
   return EXIT_SOURCE;

@@ -15,7 +15,7 @@
 static int add_output(struct net_options *o, const char *kind, size_t length,
                       const char *path) {
   if (o->wanted_count == MOST_OUTPUTS)
-    return complain(EXIT_USAGE, "more than %d outputs", MOST_OUTPUTS);
+    return complain(EXIT_USAGE, "there are more than %d outputs", MOST_OUTPUTS);
   struct wanted *wanted = &o->wanted[o->wanted_count++];
   if (length >= sizeof wanted->kind)
     length = sizeof wanted->kind - 1; /* no kind is that long */
@@ -98,8 +98,8 @@ static int set_sizes(struct net_options *o, const char *argument) {
   const char *sizes = equals ? equals + 1 : argument;
   if (!o->axis && strstr(sizes, "..") && strchr(sizes, ':'))
     return complain(EXIT_USAGE,
-                    "--input %s: one size, or bounds A..B; `netc sweep` runs "
-                    "through A..B:STEP",
+                    "--input %s: give one size, or bounds A..B; `netc sweep` "
+                    "tries A..B:STEP",
                     argument);
   if (net_options_is_axis(o, sizes))
     return o->axis(o->user, OPTION_SIZES, name, sizes);
@@ -171,7 +171,7 @@ static int add_compared(struct net_options *o, const char *settings) {
 
 static int add_beside(struct net_options *o, const char *net) {
   if (o->beside_count == MOST_BESIDE)
-    return complain(EXIT_USAGE, "--beside is given at most %d times",
+    return complain(EXIT_USAGE, "--beside can be given at most %d times",
                     MOST_BESIDE);
   o->beside[o->beside_count++] = net;
   return EXIT_DONE;
@@ -182,8 +182,8 @@ static int add_budget(struct net_options *o, const char *list) {
   static const char between[] = ", ";
   char name[32], value[64];
   if (!list[strspn(list, between)])
-    return complain(EXIT_USAGE, "--budget needs what must not be exceeded: "
-                                "`--budget params=25M`");
+    return complain(EXIT_USAGE, "--budget needs a limit: `--budget "
+                                "params=25M`");
   for (const char *at = list + strspn(list, between); *at;
        at += strspn(at, between)) {
     const char *next = at + strcspn(at, between);
@@ -191,7 +191,7 @@ static int add_budget(struct net_options *o, const char *list) {
     size_t length = (size_t)((equals ? equals : next) - at);
     size_t rest = equals ? (size_t)(next - equals - 1) : 0;
     if (length >= sizeof name || rest >= sizeof value)
-      return complain(EXIT_USAGE, "--budget %s: a budget is not so long", list);
+      return complain(EXIT_USAGE, "--budget %s: the budget is too long", list);
     snprintf(name, sizeof name, "%.*s", (int)length, at);
     snprintf(value, sizeof value, "%.*s", (int)rest, equals ? equals + 1 : "");
     if (!equals && strcmp(name, "fits") == 0) /* the value is optional */
@@ -237,8 +237,7 @@ static int add_listed(struct net_options *o, const struct listed *listed) {
     i++;
   if (i == MOST_LISTED)
     return complain(EXIT_USAGE,
-                    "--%s %s: at most %d settings have several "
-                    "values",
+                    "--%s %s: at most %d settings can have several values",
                     listed->name, listed->values, MOST_LISTED);
   for (const char *at = listed->values; at;) {
     bool first = at == listed->values;
@@ -266,8 +265,8 @@ static int add_all_devices(struct net_options *o, const char *setting) {
                              "%s%s", i ? "," : "", gpu.name);
     if (used >= sizeof o->devices)
       return complain(EXIT_USAGE,
-                      "--%s all: these are too many devices; name some: "
-                      "--%s rtx4090,h100",
+                      "--%s all: there are too many devices; name some: --%s "
+                      "rtx4090,h100",
                       setting, setting);
   }
   return add_listed(o, &list);
@@ -302,7 +301,7 @@ static void add_devices(void *user) {
   if (status != FILE_OK)
     call->status = complain(EXIT_IO,
                             "cannot read %s: %s; --devices takes a file of "
-                            "devices, not the name of one",
+                            "devices, not the name of a device",
                             input_name(call->path), file_reason(status).text);
   else if (netc_add_gpus(call->netc, call->path, text.at, text.length) !=
            NETC_OK)
@@ -323,8 +322,8 @@ int net_options_confine(struct netc *netc, const char *folder) {
   struct stat found;
   if (folder && (stat(folder, &found) != 0 || !S_ISDIR(found.st_mode)))
     return complain(EXIT_USAGE,
-                    "--confine=%s: this is no folder; `--confine` alone takes "
-                    "that of the net",
+                    "--confine=%s: this is not a folder; `--confine` alone "
+                    "uses the net's folder",
                     folder);
   return exit_status_of(netc, netc_confine(netc, folder ? folder : ""));
 }
@@ -334,8 +333,8 @@ static int set_warning(struct net_options *o, const char *option) {
     return EXIT_DONE;
   if (strcmp(option, "all") == 0 || strcmp(option, "extra") == 0)
     return complain(EXIT_USAGE,
-                    "-W%s is not needed: every warning is on, but "
-                    "for those that `netc explain` calls off",
+                    "-W%s is not needed: all warnings are on, except those "
+                    "that `netc explain` marks as off",
                     option);
   return complain(EXIT_USAGE, "-W%s: %s", option, netc_message(o->netc));
 }
@@ -357,7 +356,7 @@ static int set_lora(struct net_options *o, const char *value) {
   int64_t number;
   if (colon && strcmp(colon, ":all") != 0)
     return complain(EXIT_USAGE,
-                    "--lora %s: a rank, and `:all` for all dense "
+                    "--lora %s: give a rank, with `:all` for all dense "
                     "layers: `--lora 16:all`",
                     value);
   snprintf(rank, sizeof rank, "%.*s", (int)length, value);
@@ -424,7 +423,7 @@ static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct net_options *o = user;
   if (o->given_count == MOST_GIVEN)
-    return complain(EXIT_USAGE, "more than %d options", MOST_GIVEN);
+    return complain(EXIT_USAGE, "there are more than %d options", MOST_GIVEN);
   o->given[o->given_count++] = (struct option_given){option, name, value};
   const struct option_row *row =
       option < OPTION_COUNT ? option_row(option) : NULL;
@@ -458,8 +457,8 @@ static int refuse_import_options(const struct net_options *o) {
     enum option_id option = o->given[i].option;
     if (option < OPTION_COUNT && option_row(option)->group == GROUP_IMPORT)
       return complain(EXIT_USAGE,
-                      "--%s is about files of other frameworks, and %s is a "
-                      "source of netc",
+                      "--%s needs a file of another framework, but %s is a "
+                      "netc source",
                       option_row(option)->name, input_name(o->opening.path));
   }
   return EXIT_DONE;
@@ -515,8 +514,8 @@ int net_options_single(const struct net_options *options) {
   if (options->listed_count == 0)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
-                  "--%s: one value at a time here; `netc FILE.net` makes a "
-                  "table of several",
+                  "--%s takes one value here; `netc FILE.net` makes a table "
+                  "of several",
                   options->listed[0].name);
 }
 
@@ -552,8 +551,8 @@ bool net_options_read_more(struct net_options *options, enum command command,
   if (files->status != EXIT_DONE)
     return false;
   if (command != COMMAND_CHECK && (int)options->style > NETC_STYLE_JSON) {
-    files->status = complain(EXIT_USAGE, "SARIF and JUnit are written by `netc "
-                                         "check`; --diagnostics=json works "
+    files->status = complain(EXIT_USAGE, "only `netc check` writes SARIF and "
+                                         "JUnit; --diagnostics=json works "
                                          "here");
     return false;
   }

@@ -334,9 +334,9 @@ static bool refuse_few(struct opening_call *c) {
   if (!c->axis_count || different(c) >= FEWEST_SAMPLES)
     return false;
   text_printf(c->why,
-              "the net compiles with too few sizes between the bounds %" PRId64
-              "..%" PRId64 " of `%s` for an axis that is open: `--input SIZES` "
-              "gives one",
+              "the net compiles at too few sizes between the bounds %" PRId64
+              "..%" PRId64 " of `%s` to leave the axis open: give one size, "
+              "`--input SIZES`",
               a->low, a->high, c->inputs.at[a->input].name);
   return true;
 }

@@ -71,12 +71,13 @@ static int refuse_name(const struct opened_file *o) {
   const char *name = file_kind(o->kind)->name;
   arena_open(&arena, NULL, NULL);
   const char *help = help_text(
-      &arena, "was it downloaded whole? `file %s` may say what it is", o->path);
+      &arena, "was the download complete? `file %s` may name its type",
+      o->path);
   int status =
       o->text.length == 0
           ? complain_of(EXIT_SOURCE, o->path, NULL, "the file is empty")
           : complain_of(EXIT_SOURCE, o->path, help,
-                        "its name says %.*s, its first bytes do not",
+                        "its name says %.*s, but its first bytes do not",
                         (int)strcspn(name, ","), name);
   arena_close(&arena);
   return status;

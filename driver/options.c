@@ -154,7 +154,7 @@ bool option_setting(enum command command, size_t *index,
 static void add_long(struct option_parser *p, const char *name, int argument,
                      enum option_id option) {
   if (p->count + 1 == MOST_OPTIONS) { /* a table outgrew this program */
-    complain(EXIT_BUG, "there is no room for the option --%s", name);
+    complain(EXIT_BUG, "there are too many options for --%s", name);
     exit(EXIT_BUG);
   }
   p->longs[p->count] =
@@ -277,7 +277,7 @@ static bool explain_foreign(const struct option_parser *p, const char *argument,
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
     if (!is_word_of(foreign[i].words, name) || !takes_all(p, foreign[i].say))
       continue;
-    complain(EXIT_USAGE, "there is no `%.*s`: %s",
+    complain(EXIT_USAGE, "netc has no `%.*s`: %s",
              (int)(name.at + name.length - argument), argument, foreign[i].say);
     return true;
   }
@@ -363,7 +363,7 @@ static int check_together(const bool *given) {
     for (int k = 1; row->excludes && (other = word_at(row->excludes, k)).length;
          k++)
       if (is_given(given, other))
-        return complain(EXIT_USAGE, "--%s and --%.*s do not go together",
+        return complain(EXIT_USAGE, "--%s and --%.*s exclude each other",
                         row->name, SLICE_ARG(other));
   }
   return EXIT_DONE;

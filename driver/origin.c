@@ -143,15 +143,16 @@ static struct slice part_of(struct slice text, int index) {
 
 const char *origin_differs(const struct origin_word *origin,
                            struct slice stored) {
-  static const char *const how[] = {NULL, "of another version of netc",
-                                    "of another source", "with other settings"};
+  static const char *const how[] = {NULL, "from another version of netc",
+                                    "from another source",
+                                    "with other settings"};
   struct slice own = slice_of(origin->text);
   if (slice_equal(own, stored))
     return NULL;
   for (int i = 1; i < 4; i++)
     if (!slice_equal(part_of(own, i), part_of(stored, i)))
       return how[i];
-  return "of something else";
+  return "from something else";
 }
 
 bool origin_other_net(const struct origin_word *origin, struct slice stored) {

@@ -246,27 +246,28 @@ static void put_summary(struct text *text, const struct placing_run *run) {
               netc_name(run->options.netc), count_text(f->device_count).text,
               f->gpu, count_text(f->global_batch).text,
               f->global_batch == 1 ? "" : "s");
-  text_printf(text, "%s of a device for it\n",
+  text_printf(text, "%s available on each device\n",
               size_text(f->room_bytes, UNITS_IEC).text);
   text_printf(text, "%s placements, %s of them simulated; ",
               count_text(f->candidate_count).text,
               count_text(f->measured_count).text);
   if (strcmp(f->verdict, "fits") == 0)
-    text_printf(text, "nothing beats %s in time and memory\n",
+    text_printf(text,
+                "no placement is better than %s in both time and "
+                "memory\n",
                 f->placement_count == 1 ? "this one" : "these");
   else
-    text_printf(text, "none fits, this comes nearest%s\n",
+    text_printf(text, "none fits; the closest one is shown%s\n",
                 f->fits ? ": it is tight" : "");
 }
 
 static void put_legend(struct text *text, const struct columns *c,
                        const char *missing) {
   text_put(text, "sent: communication time, overlapped with computation; "
-                 "left: of the memory");
-  text_put(text, "\nbatch: samples at a time x how often");
+                 "left: unused memory");
+  text_put(text, "\nbatch: samples at a time x number of times");
   text_put(text, c->sequence ? "; s: with sequence_parallel" : "");
-  text_put(text,
-           c->parts ? "\npipe: stages x parts of the net that each has" : "");
+  text_put(text, c->parts ? "\npipe: stages x parts of the net in each" : "");
   text_put(text,
            c->again ? "\nagain: recomputed segments, or attention's core" : "");
   text_put(text, c->offload ? "\nhost: o, p, a are offloaded: optimizer, "
@@ -274,12 +275,12 @@ static void put_legend(struct text *text, const struct columns *c,
                             : "");
   if (missing)
     text_printf(text,
-                "\nTimes are lower bounds, not predictions: docs/placement.md\n"
-                "(%s)\n",
+                "\nTimes are lower bounds, not estimates: "
+                "docs/placement.md\n(%s)\n",
                 missing);
   else
-    text_put(text, "\npredicted: as runs that others published took; at least: "
-                   "no step is shorter:\ndocs/placement.md\n");
+    text_put(text, "\npredicted: calibrated with published runs; at least: "
+                   "lower bound;\nsee docs/placement.md\n");
 }
 
 /* Writes a command on several lines, broken before options. */
@@ -416,7 +417,7 @@ static int write_json(struct placing_run *run) {
     return EXIT_USAGE;
   if (dot && strcasecmp(dot, ".json") != 0)
     return complain(
-        EXIT_USAGE, "-o %s: placements are written as JSON: `-o %s`",
+        EXIT_USAGE, "-o %s: placements can only be written as JSON: `-o %s`",
         run->output,
         shell_word("%.*s.json", (int)(dot - run->output), run->output).text);
   if (!output_open(&output, run->output))
@@ -436,14 +437,13 @@ static int say_short(struct placing_run *run) {
   struct netc_placement p = {.size = sizeof p};
   if (run->found.fits || netc_placement(run->options.netc, 0, &p) != NETC_OK)
     return EXIT_DONE;
-  static const char help[] = "it may with more devices, larger ones, "
-                             "--host-memory for what can be offloaded, "
-                             "--precision master, --optimizer adam8bit or "
-                             "lora= after layers";
+  static const char help[] = "try more or larger devices, --host-memory for "
+                             "offloading, --precision master, --optimizer "
+                             "adam8bit or lora= after layers";
   const char *file = run->options.files.at[0];
   int64_t more = p.peak_bytes - run->found.room_bytes;
   if (more > 0)
-    return complain_of_fit(file, help, "nothing fits: %s a device are missing",
+    return complain_of_fit(file, help, "nothing fits: each device lacks %s",
                            size_text(more, UNITS_IEC).text);
   return complain_of_fit(file, help, "nothing fits: a host needs %s of memory",
                          size_text(p.host_bytes, UNITS_IEC).text);

@@ -52,7 +52,7 @@ static void put_summary(const char *path, const struct netc_plan *plan,
   fprintf(stderr, "lower bound %s, ", count_text(plan->lower_bound).text);
   put_gap(plan);
   fprintf(stderr, "; %s; %s node%s\n",
-          plan->optimal ? "optimal, proven" : "not proven optimal",
+          plan->optimal ? "proven optimal" : "not proven optimal",
           count_text((int64_t)plan->effort).text, plan->effort == 1 ? "" : "s");
 }
 
@@ -63,7 +63,7 @@ static int plan_table(struct plan_request *p, const char *name,
       netc_plan(table->buffers.at, table->buffers.count, &p->options, &plan);
   progress_erase(&p->progress);
   if (status == NETC_ERROR) {
-    say("%s: error: the sizes add up to more than 2^61", name);
+    say("%s: error: the sum of the sizes is more than 2^61", name);
     fputc('\n', stderr);
     return EXIT_SOURCE;
   }
@@ -71,8 +71,8 @@ static int plan_table(struct plan_request *p, const char *name,
     return exit_status_of(NULL, status);
   put_summary(name, &plan, table->buffers.count);
   if (p->options.capacity && plan.height > p->options.capacity) {
-    say("%s: error: no plan within %s bytes was found%s; the least found "
-        "is %s bytes",
+    say("%s: error: no plan within %s bytes was found%s; the smallest found "
+        "has %s bytes",
         name, count_text(p->options.capacity).text,
         plan.lower_bound > p->options.capacity ? ", and none exists" : "",
         count_text(plan.height).text);

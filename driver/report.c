@@ -121,7 +121,7 @@ void count_diagnostics(struct netc *netc, enum netc_style style,
   show(netc, style, style == NETC_STYLE_JSON);
   if (style != NETC_STYLE_JSON && count > 0)
     say_note(path, NULL,
-             "%zu warning%s about what its author chose; `netc check "
+             "%zu warning%s about choices of the net's author; `netc check "
              "%s` shows %s",
              count, count == 1 ? "" : "s", shell_word("%s", path).text,
              count == 1 ? "it" : "them");
@@ -137,7 +137,7 @@ int exit_status_of(const struct netc *netc, enum netc_status status) {
   case NETC_STOPPED: /* our callback never stops */
   case NETC_BUG: break;
   }
-  return complain(EXIT_BUG, "a bug of netc's; please report it");
+  return complain(EXIT_BUG, "this is a bug in netc; please report it");
 }
 
 /* Sinks */

@@ -212,7 +212,7 @@ static void put_board(const struct table_run *s) {
 static void put_left(const struct table_run *s) {
   const struct netc_answer *a = &s->a;
   if (s->failed || a->bytes == INT64_MAX) {
-    printf("  %*s", LEFT, s->failed ? "-" : "not shared by so many");
+    printf("  %*s", LEFT, s->failed ? "-" : "cannot be divided so");
     return;
   }
   if (s->first.ram_bytes) {
@@ -558,7 +558,7 @@ static int put_ranked(struct table_run *s) {
   size_t end = edge + AFTER < count ? edge + AFTER : count;
   s->lists[0].width = NAMES_WIDTH;
   put_head(s);
-  put_rest(rows, first, "do not hold it");
+  put_rest(rows, first, "are too small");
   for (size_t i = first; i < end && status == EXIT_DONE; i++) {
     s->a = rows[i].a;
     s->failed = rows[i].failed;
@@ -569,7 +569,7 @@ static int put_ranked(struct table_run *s) {
                rows[i].count - 1);
     status = put_row(s);
   }
-  put_rest(&rows[end], count - end, "hold it, too");
+  put_rest(&rows[end], count - end, "are large enough");
   if (first > 0 || end < count)
     puts("--details: all devices");
   free(rows);

@@ -103,8 +103,8 @@ static struct zoo_file file_of(const struct zoo *zoo,
 }
 
 static int no_zoo(void) {
-  return complain(EXIT_IO, "the nets of the zoo are not here: they are "
-                           "installed as share/netc/examples beside bin");
+  return complain(EXIT_IO, "the nets of the zoo are missing: they should be "
+                           "in share/netc/examples beside bin");
 }
 
 bool zoo_is_name(const char *operand) {
@@ -224,7 +224,7 @@ const char *zoo_path(struct arena *arena, const char *operand) {
     return path;
   struct zoo_text meant = zoo_suggestion(name);
   complain(EXIT_USAGE, "the zoo has no `%s`; %s%s%s", name,
-           *meant.text ? "did you mean `" : "`netc zoo` lists what it has",
+           *meant.text ? "did you mean `" : "`netc zoo` lists its nets",
            meant.text, *meant.text ? "`?" : "");
   return NULL;
 }

@@ -28,8 +28,8 @@ static int allow_choices(struct import_request *r) {
   if (!bytes_sink(&r->formatted, out.at, out.length))
     return complain(EXIT_IO, "out of memory");
   say_note(r->path, NULL,
-           "%zu warning%s about what its author chose, which the source "
-           "allows; `netc check %s` shows %s",
+           "%zu warning%s about choices of the net's author, which the "
+           "source allows; `netc check %s` shows %s",
            count, count == 1 ? "" : "s", shell_word("%s", r->path).text,
            count == 1 ? "it" : "them");
   return EXIT_DONE;
@@ -40,8 +40,8 @@ static int write_weights(const struct import_request *r, struct graph *graph,
   struct output_file output;
   if (graph->source.length && !graph->kept)
     return complain(EXIT_USAGE,
-                    "--weights: a config has none; those beside it have the "
-                    "names of Hugging Face");
+                    "--weights: a config has no weights; the files beside it "
+                    "use Hugging Face's names");
   if (!output_open(&output, r->weights))
     return output_failed(r->weights, errno);
   if (!import_weights(r->netc, result, graph, output.file)) {
@@ -63,7 +63,7 @@ static int refuse_format(struct import_request *r) {
               shell_word("%s", r->path).text);
   text_putc(&help, '\0');
   return complain_of(EXIT_SOURCE, r->path, help.at,
-                     "it has no format that netc imports");
+                     "netc does not import this format");
 }
 
 /* Writes the net whose weights a file has. */
@@ -72,14 +72,14 @@ static int write_recognised(struct import_request *r) {
   if (r->from || o->flat || o->allow_unknown || o->assume_bn ||
       o->input_count || o->size_count)
     return complain(EXIT_USAGE,
-                    "%s has weights alone: its net is written as it is in the "
-                    "zoo, without options",
+                    "%s has only weights: its net is written as in the zoo, "
+                    "without options",
                     r->path);
   int status = opening_recognise(&r->opening, true, true);
   if (status == EXIT_DONE && r->weights)
     return complain(EXIT_USAGE,
-                    "--weights: the file has its own names; `netc weights "
-                    "X.net --from %s --by-order -o %s` gives them netc's",
+                    "--weights: the file has other names; `netc weights "
+                    "X.net --from %s --by-order -o %s` renames its tensors",
                     shell_word("%s", r->path).text,
                     shell_word("%s", r->weights).text);
   struct slice text = r->opening.text;
@@ -129,8 +129,8 @@ static int check_suffix(const char *path) {
     return EXIT_DONE;
   struct shell_word source = shell_word("%.*s.net", (int)(dot - path), path);
   return complain(EXIT_USAGE,
-                  "-o %s: an import is a source: `-o %s`, of which "
-                  "`netc %s -o %s` makes the other",
+                  "-o %s: an import writes a source: `-o %s`; then `netc %s "
+                  "-o %s` makes this output",
                   path, source.text, source.text, shell_word("%s", path).text);
 }
 
@@ -145,7 +145,9 @@ static int check_places(const struct import_request *r) {
       (output_same_file(source, r->from) || output_same_file(weights, r->from)))
     return request_would_replace(r->from);
   if (output_same_file(source, weights))
-    return complain(EXIT_USAGE, "two outputs go to %s; give each its own file",
+    return complain(EXIT_USAGE,
+                    "two outputs have the file %s; give each its "
+                    "own file",
                     source);
   return r->types ? EXIT_DONE : check_suffix(source);
 }

@@ -109,7 +109,8 @@ int opening_import(struct opened_file *opening,
   if (r->status == EXIT_DONE)
     say_note(
         opening->path, NULL,
-        "read as %s; `netc import %s%.*s` writes the source that is compiled",
+        "the file is read as %s; `netc import %s%.*s` writes the source that "
+        "is compiled",
         file_kind(opening->kind)->name, shell_word("%s", opening->path).text,
         SLICE_ARG(o.command));
   arena_close(&r->arena);

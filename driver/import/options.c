@@ -10,7 +10,7 @@
 int request_take_input(struct import_request *r, char *value) {
   char *equals = strchr(value, '='), *at = equals ? equals + 1 : value;
   if (r->options.input_count == REQUEST_INPUTS)
-    return complain(EXIT_USAGE, "--input: more than %d are given",
+    return complain(EXIT_USAGE, "--input can be given at most %d times",
                     REQUEST_INPUTS);
   struct import_input *input = &r->inputs[r->options.input_count++];
   r->options.inputs = r->inputs;
@@ -37,7 +37,8 @@ int request_take_input(struct import_request *r, char *value) {
 static int take_size(struct import_request *r, char *value) {
   char *equals = strchr(value, '='), *end = NULL;
   if (r->options.size_count == REQUEST_SIZES)
-    return complain(EXIT_USAGE, "--dim: more than %d are given", REQUEST_SIZES);
+    return complain(EXIT_USAGE, "--dim can be given at most %d times",
+                    REQUEST_SIZES);
   errno = 0;
   int64_t size = equals && isdigit((unsigned char)equals[1])
                      ? strtoll(equals + 1, &end, 10)
@@ -52,7 +53,7 @@ static int take_size(struct import_request *r, char *value) {
 
 static int take_parameter(struct import_request *r, const char *name) {
   if (r->options.parameter_count == REQUEST_SIZES)
-    return complain(EXIT_USAGE, "--parameter: more than %d are given",
+    return complain(EXIT_USAGE, "--parameter can be given at most %d times",
                     REQUEST_SIZES);
   r->parameters[r->options.parameter_count++] = name;
   r->options.parameters = r->parameters;

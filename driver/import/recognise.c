@@ -50,7 +50,8 @@ static int refuse(struct recognising *r) {
   struct text why = text_new(&r->arena);
   if (!r->say)
     return EXIT_SOURCE;
-  text_printf(&why, "its %zu tensors are of no net that netc knows", count);
+  text_printf(&why, "its %zu tensors do not match any net that netc knows",
+              count);
   if (count)
     text_printf(&why, ": %s to %s", shape_text(r, &r->file.tensors.at[0]),
                 shape_text(r, &r->file.tensors.at[count - 1]));
@@ -64,7 +65,9 @@ static void note_net(const struct recognising *r,
   if (found->classes)
     snprintf(classes, sizeof classes, "; classes %lld",
              (long long)found->classes);
-  say_note(r->opening->path, NULL, "taken to be %s by %zu names%s%s",
+  say_note(r->opening->path, NULL,
+           "the file is recognised as %s by %zu "
+           "names%s%s",
            found->label, found->names, classes,
            found->guess ? "; activations, strides and the input are guessed"
                         : "");

@@ -67,8 +67,8 @@ static int settle(struct import_request *r, struct graph *graph,
   }
   if (proof.longer)
     say_note(r->path, NULL,
-             "written with %s, since a shorter source is not the same net; "
-             "please report this",
+             "the source is written with %s, because a shorter one would be "
+             "another net; please report this bug",
              proof.longer);
   return EXIT_DONE;
 }
@@ -84,13 +84,13 @@ static struct slice without_mark(struct slice file) {
 static void tell_folded(const struct import_request *r,
                         const struct graph *graph) {
   static const char help[] =
-      "if the model has batch norms, `netc import` with `--assume-bn` writes "
-      "them, without which training takes less; or export it with "
+      "if the model has batch norms, `netc import --assume-bn` writes them; "
+      "without them the memory for training is too low. Or export it with "
       "`training=TrainingMode.TRAINING, do_constant_folding=False`";
   if (graph->folded && !r->options.assume_bn)
     say_note(r->path, help,
-             "PyTorch's exporter folds batch norms into the convolutions "
-             "before them, of which %d have a bias and there is no batch norm",
+             "PyTorch's exporter folds batch norms into convolutions: %d "
+             "convolutions have a bias, and there is no batch norm",
              graph->folded);
 }
 
@@ -103,7 +103,9 @@ static void tell_stored(const struct import_request *r,
     return;
   if (netc_inference(r->netc, &ours) == NETC_OK &&
       ours.weight_bytes != graph->stored_bytes)
-    snprintf(differs, sizeof differs, "; netc counts %s by the type of most",
+    snprintf(differs, sizeof differs,
+             "; netc counts %s in the most common "
+             "type",
              count_text(ours.weight_bytes).text);
   say_note(r->path, NULL, "its tensors have %s bytes: %s%s",
            count_text(graph->stored_bytes).text, graph->stored_types, differs);
@@ -129,13 +131,15 @@ static int find_values(struct import_request *r,
   const char *suffix = file_kind(opening->kind)->values;
   if (r->from && !suffix)
     return complain(EXIT_USAGE,
-                    "--from: %s has its weights itself, if it has any",
+                    "--from: %s contains its own weights, if it has any",
                     r->path);
   if (r->from && !r->options.weights)
-    return complain(EXIT_USAGE, "--from: where to? write `--weights "
+    return complain(EXIT_USAGE, "--from needs an output: add `--weights "
                                 "W.safetensors`");
   if (suffix && r->options.weights && !r->from && strcmp(r->path, "-") == 0)
-    return complain(EXIT_USAGE, "--weights: from where? write `--from FILE%s`",
+    return complain(EXIT_USAGE,
+                    "--weights needs a source: add `--from "
+                    "FILE%s`",
                     suffix);
   if (suffix && r->options.weights)
     r->options.values = r->from ? r->from : request_beside(r, suffix);
@@ -167,7 +171,7 @@ static void try_sizes(struct import_request *r,
         !import_file(reader, text, stem(r), &options, &trial, &result))
       continue;
     e->help = slice_of(graph_text(
-        graph, "the input is %s; `--input %s` gives it a size that is enough",
+        graph, "the input is %s; `--input %s` gives a sufficient size",
         graph_sizes(graph, e->input.size, 3),
         graph_sizes(graph, input.shape.size, 3)));
     return;
@@ -194,7 +198,7 @@ static int read_source(struct import_request *r,
   if (!graph->kept)
     return settle(r, graph, result);
   if (is_kept(r, graph, result)) {
-    say_note(r->path, NULL, "netc wrote it, and its source is in it");
+    say_note(r->path, NULL, "netc wrote it, and it contains its source");
     return EXIT_DONE;
   }
   r->options.no_source = true; /* possibly from another version */
@@ -221,13 +225,12 @@ int request_make_source(struct import_request *r,
   r->path = opening->path;
   if (r->options.assume_bn && opening->kind != KIND_ONNX)
     return complain(EXIT_USAGE,
-                    "--assume-bn is about what exporters of ONNX fold; %s has "
-                    "its batch norms",
+                    "--assume-bn needs an ONNX file; %s keeps its batch norms",
                     r->path);
   if (r->options.parameter_count > 0 && opening->kind != KIND_ONNX)
     return complain(EXIT_USAGE,
-                    "--parameter is about ONNX files without the values of "
-                    "parameters; %s says what is one",
+                    "--parameter needs an ONNX file without the values of "
+                    "parameters; %s names its parameters",
                     r->path);
   int status = find_values(r, opening);
   if (status != EXIT_DONE)
@@ -245,7 +248,7 @@ int request_make_source(struct import_request *r,
 
 int request_would_replace(const char *path) {
   return complain(EXIT_USAGE,
-                  "%s would be replaced by what is made of it; "
-                  "give the output another name",
+                  "the output would replace its input %s; give the output "
+                  "another name",
                   path);
 }

@@ -120,7 +120,7 @@ static json_t *diagnostic_of(struct lsp_document *d,
     place.begin = place.end = 0;
   json_t *related = json_array();
   if (!here)
-    put_related(d, related, &diagnostic->place, "it is here");
+    put_related(d, related, &diagnostic->place, "see here");
   put_labels(d, related, diagnostic);
   return make_diagnostic(diagnostic, document_range(d, place.begin, place.end),
                          related, !here);

@@ -254,7 +254,7 @@ struct lsp_document *document_asked(struct lsp_server *server,
              uri ? "this document is not open" : "textDocument.uri is missing");
   else if (!document_update(d))
     lsp_fail(error, server->cancelled ? LSP_CANCELLED : LSP_CONTENT_MODIFIED,
-             "it changed meanwhile");
+             "the document changed in the meantime");
   else
     return d;
   return NULL;
@@ -273,6 +273,6 @@ struct netc *document_full(struct lsp_document *d, struct lsp_error *error) {
   d->is_full = d->full_status != NETC_STOPPED;
   if (d->full_status == NETC_STOPPED)
     lsp_fail(error, d->server->cancelled ? LSP_CANCELLED : LSP_CONTENT_MODIFIED,
-             "it changed meanwhile");
+             "the document changed in the meantime");
   return d->full_status == NETC_OK ? d->full : NULL;
 }

@@ -132,11 +132,11 @@ json_t *lsp_rename(struct lsp_server *server, const json_t *params,
   if (!d)
     return NULL;
   if (!name_asked(d, byte, &token, &name))
-    return lsp_fail(error, LSP_FAILED, "no name stands here");
+    return lsp_fail(error, LSP_FAILED, "there is no name here");
   if (!is_name(word))
     return lsp_fail(
         error, LSP_FAILED,
-        "a name is letters, digits and _, and begins with no digit");
+        "a name has letters, digits and _, and does not begin with a digit");
   mentions_find(d, &name, &mentions);
   if (mentions_may_become(&mentions, d, word, error))
     result = workspace_edit(server, edits_of(&mentions, word));

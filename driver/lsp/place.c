@@ -23,7 +23,7 @@ struct lsp_document *document_pointed(struct lsp_server *server,
   if (!is_count(json_object_get(position, "line")) ||
       !is_count(json_object_get(position, "character"))) {
     lsp_fail(error, LSP_INVALID_PARAMS,
-             "a position has a line and a character");
+             "a position needs a line and a character");
     return NULL;
   }
   *byte = byte_at(d, position);

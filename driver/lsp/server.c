@@ -238,7 +238,9 @@ json_t *lsp_initialize(struct lsp_server *server, const json_t *params,
       "  [\"quickfix\", \"source.fixAll\"]}}";
   const json_t *client = json_object_get(params, "processId");
   if (server->initialized)
-    return lsp_fail(error, LSP_INVALID_REQUEST, "it has been initialized");
+    return lsp_fail(error, LSP_INVALID_REQUEST,
+                    "the server is already "
+                    "initialized");
   server->initialized = true;
   server->client = (pid_t)json_integer_value(client);
   server->plain = !takes_markdown(params);
@@ -279,9 +281,13 @@ static json_t *answer_request(struct lsp_server *server, const char *name,
                               const json_t *params, struct lsp_error *error) {
   const struct lsp_method *method = find_method(name);
   if (!server->initialized && strcmp(name, "initialize") != 0)
-    return lsp_fail(error, LSP_NOT_INITIALIZED, "initialize comes first");
+    return lsp_fail(error, LSP_NOT_INITIALIZED,
+                    "the first request must be "
+                    "initialize");
   if (server->shut_down)
-    return lsp_fail(error, LSP_INVALID_REQUEST, "it has been shut down");
+    return lsp_fail(error, LSP_INVALID_REQUEST,
+                    "the server has been shut "
+                    "down");
   if (!method || !method->request)
     return lsp_fail(error, LSP_UNKNOWN_METHOD, "unknown method `%s`", name);
   return method->request(server, params, error);
@@ -325,7 +331,9 @@ static void take_message(struct lsp_server *server,
       (json_object_get(message, "result") || json_object_get(message, "error")))
     return; /* a response, though the server sends no requests */
   if (!name || (id && !is_id(id))) {
-    lsp_fail(&error, LSP_INVALID_REQUEST, "neither request nor notification");
+    lsp_fail(&error, LSP_INVALID_REQUEST,
+             "the message is neither a request "
+             "nor a notification");
     send_error(server, is_id(id) ? id : NULL, &error);
   } else if (id) {
     answer(server, waiting, id, name);
@@ -385,8 +393,8 @@ int command_lsp(int argc, char **argv) {
   if (!options_read(COMMAND_LSP, argc, argv, NULL, NULL, &operands))
     return operands.status;
   if (operands.count)
-    return complain(EXIT_USAGE, "netc lsp takes no file: an editor starts it, "
-                                "and sends what it shows");
+    return complain(EXIT_USAGE, "netc lsp takes no file: an editor starts it "
+                                "and sends its texts");
   struct lsp_server *server = calloc(1, sizeof *server);
   struct lsp_waiting *queue = calloc(LSP_MOST_WAITING, sizeof *queue);
   int status = EXIT_DONE;

@@ -152,7 +152,7 @@ static enum lsp_frame wait(struct lsp_wire *wire, size_t after,
   }
   wire->begin += at;
   wire->looked = 0;
-  *frame = slice_of("a message that is shorter than its Content-Length");
+  *frame = slice_of("a message is shorter than its Content-Length");
   return LSP_FRAME_BROKEN;
 }
 
@@ -164,12 +164,12 @@ enum lsp_frame wire_take(struct lsp_wire *wire, struct slice *frame) {
   if (!find_head(wire, &head, &after))
     return there < LSP_MOST_HEAD
                ? LSP_FRAME_NONE
-               : lose(wire, frame, "no end of the header in 8192 bytes");
+               : lose(wire, frame, "the header does not end within 8192 bytes");
   size_t length = find_length(wire->at + wire->begin, head);
   if (length == SIZE_MAX)
-    return lose(wire, frame, "a header without a valid Content-Length");
+    return lose(wire, frame, "a header has no valid Content-Length");
   if (length > LSP_MOST_FRAME)
-    return lose(wire, frame, "a message of more than 64 MiB");
+    return lose(wire, frame, "a message has more than 64 MiB");
   if (there - after < length)
     return wait(wire, after, frame);
   wire->body = wire->begin + after;

@@ -120,11 +120,12 @@ static int say_shapes(const struct running *r, const char *path,
         npy->dims[i] == port_dim(&r->model, operand, axis_at(r, operand, i));
   if (other_batch)
     snprintf(help, sizeof help,
-             "for %" PRId64 " at once, write --batch %" PRId64, npy->dims[0],
-             npy->dims[0]);
+             "for %" PRId64 " samples at once write --batch %" PRId64,
+             npy->dims[0], npy->dims[0]);
   else if (fits_other_layout(r, npy, operand))
     snprintf(help, sizeof help,
-             "channels are %s here; --layout=%s is the other way", now, other);
+             "channels are %s here; use --layout=%s for the other order", now,
+             other);
   if (r->model.batch > 1)
     snprintf(several, sizeof several, ", %" PRIu32 " of them", r->model.batch);
   return complain_of(EXIT_SOURCE, path, help,
@@ -168,8 +169,8 @@ static int convert_small(struct running *r, const char *path,
   }
   if (from->type != VALUE_I8)
     return complain_of(EXIT_SOURCE, path, NULL,
-                       "input `%s` takes int8, or reals, which become int8; "
-                       "these are %s",
+                       "input `%s` takes int8, or reals, which are "
+                       "converted; these are %s",
                        port->name, value_word(from->type));
   int32_t *wide = arena_alloc(&r->arena, count + 1, sizeof *wide);
   int8_t *to = r->given[which];
@@ -199,10 +200,10 @@ int run_take_input(struct running *r, const char *path, const struct npy *npy,
       !value_is_real(npy->type) && scattered_ints(&from, narrow, &wrong);
   if (!fits)
     return complain_of(
-        EXIT_SOURCE, path, NULL, "input `%s` takes indices, and %s", port->name,
+        EXIT_SOURCE, path, NULL, "input `%s` takes indices, but %s", port->name,
         value_is_real(npy->type) ? "these are reals; in Python, "
                                    "`x.astype('<i4')` makes whole numbers"
-                                 : "one of these passes 32 bits");
+                                 : "one of these does not fit 32 bits");
   if (operand->type == NETRT_I64) {
     int64_t *wide = to;
     for (size_t i = netrt_values(&r->model, operand); i-- > 0;)
@@ -500,7 +501,9 @@ int run_write_outputs(struct running *r) {
     for (size_t k = 0; k < i && status == EXIT_DONE; k++)
       if (output_same_file(path, paths[k]))
         status = complain(EXIT_USAGE,
-                          "two outputs go to %s; give each its own file", path);
+                          "two outputs have the file %s; give each its own "
+                          "file",
+                          path);
     if (status == EXIT_DONE)
       status = write_output(r, which, path);
     if (status != EXIT_DONE)

@@ -50,7 +50,7 @@ static void name_culprit(struct running *r, bool nan) {
   if (culprit.op == r->model.op_count)
     return;
   const struct netrt_op *op = &r->model.ops[culprit.op];
-  say("   = note: `%s` of `%s` is the first operation that makes one",
+  say("   = note: `%s` of `%s` is the first operation that produces one",
       netrt_kernels[op->kernel]->name, r->model.layers[op->layer]);
   fputc('\n', stderr);
 }

@@ -48,8 +48,8 @@ static int open_net(struct quantizing *q, struct running *r,
   if (status == EXIT_DONE)
     status = run_open_net(r);
   if (status == EXIT_DONE && r->model.batch != 1)
-    status = complain(EXIT_USAGE, "--quantize runs one sample at a time: leave "
-                                  "out --batch");
+    status = complain(EXIT_USAGE, "--quantize runs one sample at a time; "
+                                  "leave out --batch");
   return status;
 }
 
@@ -72,8 +72,8 @@ static int match(struct running *r) {
   for (size_t i = 0; i < r->set.weights.count && status == EXIT_DONE; i++)
     if (r->set.from[i] && r->set.from[i]->stepped)
       status = complain_of(EXIT_SOURCE, r->weights, NULL,
-                           "`%s` is %s with a scale already; --quantize "
-                           "takes real weights",
+                           "`%s` is already %s with a scale; --quantize "
+                           "needs real weights",
                            r->set.from[i]->name, r->set.from[i]->word);
   return status;
 }
@@ -258,7 +258,7 @@ int quantize_run_real(struct quantizing *q, int64_t sample) {
   enum netrt_status ran = netrt_run(&r->net);
   if (q->strange)
     return complain(EXIT_SOURCE,
-                    "%s: sample %" PRId64 " makes a value that is NaN or "
+                    "%s: sample %" PRId64 " produces a value that is NaN or "
                     "infinite in float32",
                     q->strange, sample);
   return run_explain(r, ran);

@@ -19,8 +19,8 @@ static int read_file(struct quantizing *q, struct end_file *given) {
                        NULL, "%s", file->npy.fault);
   if (file->npy.rank != port->operand.rank)
     return complain_of(
-        EXIT_SOURCE, file->path, "the first axis counts samples",
-        "it is %s, but samples of input `%s` are Nx%s",
+        EXIT_SOURCE, file->path, "the first axis must be the samples",
+        "it is %s, but samples of input `%s` must be Nx%s",
         sizes_text(file->npy.rank, file->npy.dims).text, port->name,
         port->operand.rank > 1 ? run_sample_sizes(q->real, which).text : "");
   if (file->npy.dims[0] == 0)
@@ -48,12 +48,13 @@ int quantize_read_samples(struct quantizing *q) {
     int64_t count = samples_of(q->files[i]);
     if (!count)
       status = complain(EXIT_USAGE,
-                        "input `%s` has no samples: write --quantize "
-                        "%s=FILE.npy, too",
+                        "input `%s` has no samples: add --quantize "
+                        "%s=FILE.npy",
                         model->inputs[i].name, model->inputs[i].name);
     else if (i && count != q->samples)
       status = complain(
-          EXIT_SOURCE, "input `%s` has %" PRId64 " samples, `%s` %" PRId64,
+          EXIT_SOURCE,
+          "input `%s` has %" PRId64 " samples, but `%s` has %" PRId64,
           model->inputs[i].name, count, model->inputs[0].name, q->samples);
     q->samples = count;
   }

@@ -66,8 +66,8 @@ int run_match_weights(struct running *r) {
   if (opening->values || (recognised && !r->weights && !r->random))
     r->weights = opening->path;
   if (r->set.weights.count > 0 && !r->weights && !r->random)
-    return complain(EXIT_USAGE, "which weights? write `--weights FILE` or "
-                                "`--random SEED`");
+    return complain(EXIT_USAGE, "weights are missing: write `--weights FILE` "
+                                "or `--random SEED`");
   if (r->weights)
     status = r->options.opening.values
                  ? open_imported(r)
@@ -80,7 +80,7 @@ int run_match_weights(struct running *r) {
 int run_fill_weights(struct running *r) {
   r->block = allocate(NETRT_PANELS_BYTES + r->model.weight_bytes);
   if (!r->block)
-    return complain(EXIT_IO, "out of memory: the weights have %zu bytes",
+    return complain(EXIT_IO, "out of memory: the weights need %zu bytes",
                     r->model.weight_bytes);
   r->weight_block = (unsigned char *)r->block + NETRT_PANELS_BYTES;
   return weight_set_block(&r->set, r->weights, r->weight_block);
@@ -103,12 +103,12 @@ int run_open_net(struct running *r) {
   for (uint32_t i = 0; i < r->model.op_count; i++)
     if (r->model.ops[i].works == NETRT_STAYS)
       return complain(EXIT_USAGE,
-                      "%s: whole windows are computed here, which have the "
-                      "same outputs: leave out `--stream`",
+                      "%s: `netc run` computes whole windows, with the same "
+                      "outputs; leave out `--stream`",
                       r->options.files.at[0]);
   r->arena_block = allocate(r->model.arena_bytes);
   if (!r->arena_block)
-    return complain(EXIT_IO, "out of memory: the arena has %zu bytes",
+    return complain(EXIT_IO, "out of memory: the arena needs %zu bytes",
                     r->model.arena_bytes);
   return EXIT_DONE;
 }
@@ -125,7 +125,7 @@ int run_start(struct running *r) {
   if (r->threads > 1) {
     r->pool = threads_open((int)r->threads);
     if (!r->pool)
-      return complain(EXIT_IO, "%lld threads cannot be had",
+      return complain(EXIT_IO, "cannot start %lld threads",
                       (long long)r->threads);
     r->net.parallel = threads_run;
     r->net.parallel_user = r->pool;
@@ -205,7 +205,7 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_WEIGHTS: r->weights = value; break;
   case OPTION_INPUT:
     if (r->input_count == MOST_ENDS)
-      return complain(EXIT_USAGE, "more than %d inputs", MOST_ENDS);
+      return complain(EXIT_USAGE, "there are more than %d inputs", MOST_ENDS);
     r->inputs[r->input_count++].argument = value;
     break;
   case OPTION_RANDOM:

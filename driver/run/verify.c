@@ -60,13 +60,12 @@ static int run_parties(struct verifying *v) {
   for (size_t i = 0; i < PARTY_COUNT && !child_stopped(); i++) {
     if (v->narrow && i >= PARTY_ONNX) {
       snprintf(v->about[i], sizeof *v->about,
-               "weights that are computed and then rounded are those of x.c "
-               "alone");
+               "only x.c has weights that are computed and then rounded");
       continue;
     }
     if (v->small && i == PARTY_TORCH) {
       snprintf(v->about[i], sizeof *v->about,
-               "verify compares nets of int8 with x.c and x.onnx");
+               "verify compares int8 nets with x.c and x.onnx only");
       continue;
     }
     int status = parties[i](v);
@@ -114,7 +113,7 @@ static int serve(struct verifying *v) {
     return status;
   tell("%s, batch %u, weights %s", v->run->options.files.at[0],
        (unsigned)v->run->model.batch,
-       v->run->weights ? v->run->weights : "made up");
+       v->run->weights ? v->run->weights : "random");
   fputs("\n\n", stdout);
   int compared = verify_compare(v);
   return status ? status : compared;

@@ -112,8 +112,8 @@ int verify_compare(struct verifying *v) {
     pairs += v->made[i] && i != PARTY_RUNTIME;
   if (pairs == 0) {
     finish_stdout();
-    return complain(EXIT_USAGE, "nothing was compared: all that could run this "
-                                "net beside netc was skipped");
+    return complain(EXIT_USAGE, "nothing was compared: everything else that "
+                                "could run this net was skipped");
   }
   printf("\n%-8s  %-8s  %10s  %10s\n", "", "", "difference", "of the rms");
   for (int i = 0; i < PARTY_COUNT; i++)

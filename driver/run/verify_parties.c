@@ -134,7 +134,7 @@ static int read_outputs(struct verifying *v, enum verify_party party,
       fclose(file);
     if (whole)
       continue;
-    complain(EXIT_SOURCE, "%s: output `%s` has not %zu values",
+    complain(EXIT_SOURCE, "%s: output `%s` does not have %zu values",
              verify_names[party], r->model.outputs[i].name, count);
     show_log(verify_path(v, "log").text);
     return EXIT_SOURCE;
@@ -265,7 +265,7 @@ int verify_run_c(struct verifying *v) {
   bool done;
   if (v->qemu && bytes > BOARD_BYTES) {
     snprintf(v->about[PARTY_C], sizeof *v->about,
-             "%s has 14 MiB for weights and arena, which have %zu bytes",
+             "%s has 14 MiB for weights and arena, but they need %zu bytes",
              v->qemu, bytes);
     return EXIT_DONE;
   }
@@ -317,7 +317,7 @@ int verify_run_onnx(struct verifying *v) {
   bool done = false;
   if (v->small && (!v->run->weights || !v->made[PARTY_RUNTIME])) {
     snprintf(v->about[PARTY_ONNX], sizeof *v->about,
-             "weights that are made up have no scales for it");
+             "random weights have no scales for it");
     return EXIT_DONE;
   }
   int status = verify_write_onnx(v);

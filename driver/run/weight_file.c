@@ -77,7 +77,7 @@ static int list(const struct tensor_file *file, const char *path,
   int status = finish_stdout();
   if (file->missing)
     say_note(path, NULL,
-             "%" PRIu64 " bytes of values are cut off: names and shapes alone "
+             "%" PRIu64 " bytes of values are cut off; only names and shapes "
              "can be read",
              file->missing);
   return status;

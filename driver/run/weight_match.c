@@ -152,7 +152,7 @@ static void name_superfluous(struct matching *m) {
   for (size_t i = 0; i < m->file->tensors.count; i++) {
     const struct stored_tensor *stored = &m->file->tensors.at[i];
     if (!m->taken[i] && !is_counter(stored) && !is_copy(m, stored))
-      object(m, "tensor `%s`, %s, is superfluous: no layer of the net has it",
+      object(m, "tensor `%s`, %s, is not used by any layer of the net",
              stored->name, sizes_text(stored->rank, stored->dims).text);
   }
 }
@@ -327,8 +327,8 @@ static void check_parts(struct matching *m) {
       other = find_beside(m, stored, ours);
     if (other)
       object(m,
-             "by order `%s` would be `%s`, but there is `%s`: the file has "
-             "another order than the net",
+             "by order `%s` would be `%s`, but the next tensor is `%s`: the "
+             "file's order differs from the net's",
              m->set->weights.at[i].name, stored->name, other->name);
   }
 }
@@ -342,8 +342,8 @@ static void check_names(struct matching *m) {
     const struct stored_tensor *from = m->set->from[i];
     if (from && tensors_find(m->file, name) && strcmp(from->name, name) != 0) {
       object(m,
-             "by order `%s` would be `%s`: the file has all names of the net, "
-             "which say otherwise; leave out --by-order",
+             "by order `%s` would be `%s`, but the file has all names of the "
+             "net; leave out --by-order",
              name, from->name);
       return;
     }
@@ -373,8 +373,8 @@ static void say_alike(const struct matching *m) {
   size_t alike = count_alike(m);
   if (alike)
     say_note(m->path, NULL,
-             "taken by order: %zu of %zu tensors have the shape of another "
-             "one, so that no error would show if they were swapped",
+             "tensors are matched by order: %zu of %zu have the same shape "
+             "as another one, so a swap would not be noticed",
              alike, m->set->weights.count);
 }
 
@@ -425,9 +425,9 @@ static int refuse(struct matching *m, enum weight_match match, bool offer) {
   if (offer)
     say_note(m->path,
              "`netc weights X.net --from FILE --by-order -o w.safetensors` "
-             "gives them the net's names",
-             "it has other names, but all tensors of the net by order and "
-             "shape");
+             "renames its tensors",
+             "its names differ, but it has all tensors of the net in order "
+             "and shape");
   return EXIT_SOURCE;
 }
 
@@ -445,8 +445,8 @@ static int match_others(struct matching *m) {
                   false);
   if (alike && !known)
     return refuse(m, MATCH_BY_NAME, true);
-  say_note(m->path, NULL, "it has other names: taken by %s",
-           alike ? "the order that torchvision gives them" : "shape");
+  say_note(m->path, NULL, "its names differ: tensors are matched by %s",
+           alike ? "torchvision's order" : "shape");
   return EXIT_DONE;
 }
 
@@ -477,7 +477,7 @@ int weight_set_check_scales(const struct weight_set *set, const char *path) {
   return complain_of(EXIT_SOURCE, path,
                      "`netc weights X.net --from FILE --quantize SAMPLES.npy "
                      "-o w8.safetensors` measures them again",
-                     "its scales were measured on another net (%s, and this "
-                     "one is %s)",
+                     "its scales were measured on another net (%s; this one "
+                     "is %s)",
                      stored, origin.text);
 }

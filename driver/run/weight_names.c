@@ -8,7 +8,7 @@ static int take_torch(const struct weight_set *set, const char **names) {
     if (!names[i])
       return complain(EXIT_SOURCE,
                       "--names=py: the net cannot be written for PyTorch; "
-                      "`-o x.py` says why");
+                      "`-o x.py` gives the reason");
   }
   return EXIT_DONE;
 }
@@ -19,8 +19,8 @@ static int open_named(struct tensor_file *file, const char *path,
     return EXIT_DONE;
   return complain_of(
       file->unread ? EXIT_USAGE : EXIT_SOURCE, path,
-      "--names takes `netc`, `py`, `torchvision`, or a file of weights whose "
-      "names these are to be: --names=resnet50.pth",
+      "--names takes `netc`, `py`, `torchvision`, or a file of weights with "
+      "the names to use: --names=resnet50.pth",
       "%s", file->fault);
 }
 

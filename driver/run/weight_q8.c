@@ -68,7 +68,9 @@ static bool check_step(struct q8_making *m, int64_t layer,
                        const struct q8_step *step) {
   if (!step->known)
     return weight_q8_refuse(
-        m, layer, "the weights have no scale for its output, which int8 needs");
+        m, layer,
+        "int8 needs a scale for its output, but the weights have "
+        "none");
   if (step->zero < INT8_MIN || step->zero > INT8_MAX)
     return weight_q8_refuse(m, layer,
                             "the zero point of its output is %ld, not int8",
@@ -110,7 +112,9 @@ static bool output_step(struct q8_making *m, const struct netc_q8 *q8) {
       return false;
     else if (!weight_q8_same_step(&in, step))
       return weight_q8_refuse(
-          m, q8->layer, "its output has another scale or zero point than %s",
+          m, q8->layer,
+          "its output has a different scale or zero point from "
+          "%s",
           q8->in_count > 1 ? "an operand" : "its input");
   return true;
 }

@@ -71,7 +71,7 @@ static bool take_whole(struct q8_making *m, const struct netc_q8 *q8,
     return false;
   for (int64_t i = 0; i < tensor->count; i++)
     if (values[i] < INT8_MIN || values[i] > INT8_MAX)
-      return weight_q8_refuse(m, q8->layer, "its weights pass 8 bits");
+      return weight_q8_refuse(m, q8->layer, "its weights do not fit 8 bits");
   return true;
 }
 

@@ -161,7 +161,7 @@ static int make_block(const struct weights_request *r,
   *block = arena_alloc(set->arena, bytes / 4 + 2, sizeof(float));
   int status = weight_set_block(set, r->from, (unsigned char *)*block + head);
   if (status == EXIT_DONE && head && !weight_panels_pack(r->model, *block))
-    return complain(EXIT_IO, "out of memory: the weights have %zu bytes",
+    return complain(EXIT_IO, "out of memory: the weights need %zu bytes",
                     bytes);
   return status;
 }
@@ -185,7 +185,7 @@ static int write_block_as_c(const struct weights_request *r,
   for (int64_t i = 0; i < count && !weight_set_is_bytes(set); i++)
     if (!isfinite(values[i]))
       return complain(EXIT_SOURCE,
-                      "a weight is infinite or no number, which C cannot say; "
+                      "a weight is infinite or NaN, which C cannot express; "
                       "write a .bin or a .S");
   enum netc_status status =
       netc_c_name(r->options.netc, &r->options.look, &name);
@@ -201,8 +201,8 @@ enum { LARGE_TEXT = 50000000 };
 static void warn_of_text(const struct weights_request *r, long bytes) {
   if (!has_suffix(r->output, ".c") || bytes < LARGE_TEXT)
     return;
-  say("netc: warning: %s has %s of C text, for which a compiler needs some %s "
-      "of memory; `-o x.S` leaves the weights in a file",
+  say("netc: warning: %s has %s of C text, for which a compiler needs about "
+      "%s of memory; `-o x.S` keeps the weights in a file",
       r->output, size_text(bytes, UNITS_SI).text,
       size_text(bytes * (int64_t)15, UNITS_SI).text);
   fputc('\n', stderr);
@@ -219,8 +219,8 @@ static void warn_of_float32(const struct weights_request *r,
       netc_inference(r->options.netc, &inference) != NETC_OK ||
       inference.weight_bytes > 3 * values)
     return;
-  say("netc: warning: %s is in float32; in the types of its settings the net "
-      "has %s of weights",
+  say("netc: warning: %s is in float32; in the types that the net sets, its "
+      "weights take %s",
       r->output, size_text(inference.weight_bytes, UNITS_IEC).text);
   fputc('\n', stderr);
 }
@@ -308,8 +308,9 @@ static int write_stub(const struct weights_request *r,
   if (status == EXIT_DONE)
     status = spare_inputs(r, data);
   if (status == EXIT_DONE && output_same_file(r->output, data))
-    status = complain(EXIT_USAGE,
-                      "two outputs go to %s; give each its own file", data);
+    status =
+        complain(EXIT_USAGE,
+                 "two outputs have the file %s; give each its own file", data);
   if (status != EXIT_DONE)
     return status;
   void *block;
@@ -337,8 +338,7 @@ static int check_runtime(struct weights_request *r) {
                     netc_message(netc));
   if (status == NETC_OK && r->panels && !weight_panels_some(r->model))
     return complain(EXIT_SOURCE,
-                    "%s: there is nothing that --panels would put in another "
-                    "order: leave it out",
+                    "%s: --panels would change nothing here; leave it out",
                     r->options.files.at[0]);
   return status == NETC_OK ? EXIT_DONE : exit_status_of(netc, status);
 }
@@ -413,17 +413,18 @@ static int check_quantize(const struct weights_request *r) {
   if (!q->given_count)
     return EXIT_DONE;
   if (!r->output)
-    return complain(EXIT_USAGE, "where to? write `-o %s`",
+    return complain(EXIT_USAGE, "an output is missing: add `-o %s`",
                     r->fold ? "X.bin" : "X.safetensors");
   if (strcmp(r->output, "-") == 0 || strcmp(r->options.files.at[0], "-") == 0)
-    return complain(EXIT_USAGE, "--quantize reads the net several times, and "
-                                "prints a table: give both files a name");
+    return complain(EXIT_USAGE, "--quantize reads the net several times and "
+                                "prints a table, so both files need a name");
   for (size_t i = 0; i < q->given_count; i++) {
     const char *equals = strchr(q->given[i].argument, '=');
     if (output_same_file(r->output, q->given[i].argument) ||
         (equals && output_same_file(r->output, equals + 1)))
       return complain(EXIT_USAGE,
-                      "%s has the samples; give the output another name",
+                      "the output would replace the samples in %s; give it "
+                      "another name",
                       r->output);
   }
   return EXIT_DONE;
@@ -437,22 +438,22 @@ static int check_request(const struct weights_request *r) {
   int sources = (r->from != NULL) + (r->check != NULL) + r->random;
   if (sources > 1)
     return complain(EXIT_USAGE,
-                    "--random, --from and --check are three things to do");
+                    "--random, --from and --check exclude each other");
   if (r->check && (r->output || r->fold))
-    return complain(EXIT_USAGE, "--check writes nothing: leave out %s",
+    return complain(EXIT_USAGE, "--check writes no file; leave out %s",
                     r->output ? "-o" : "--fold");
   if (sources && !r->check && !r->output)
-    return complain(EXIT_USAGE, "where to? write `-o %s`",
+    return complain(EXIT_USAGE, "an output is missing: add `-o %s`",
                     r->fold ? "X.bin" : "X.safetensors");
   if (!sources && (r->output || r->fold))
-    return complain(EXIT_USAGE, "which weights? write `--from FILE` or "
+    return complain(EXIT_USAGE, "weights are missing: write `--from FILE` or "
                                 "`--random SEED`");
   if (r->output && !r->fold &&
       (has_suffix(r->output, ".c") || has_suffix(r->output, ".S") ||
        has_suffix(r->output, ".bin")))
     return complain(EXIT_USAGE,
-                    "-o %s: a safetensors file is written; the block of the "
-                    "runtime is written by --fold",
+                    "-o %s: this writes a safetensors file; add --fold for "
+                    "the runtime's weights",
                     r->output);
   if (r->output && r->fold && has_suffix(r->output, ".safetensors"))
     return complain(EXIT_USAGE, "-o %s: --fold writes X.bin, X.S or X.c",
@@ -460,8 +461,8 @@ static int check_request(const struct weights_request *r) {
   const char *dot = r->output ? strrchr(r->output, '.') : NULL;
   if (r->fold && dot && strcmp(dot, ".s") == 0)
     return complain(EXIT_USAGE,
-                    "-o %s: compilers run the preprocessor for X.S alone, with "
-                    "a capital",
+                    "-o %s: compilers run the preprocessor only for X.S, "
+                    "with a capital S",
                     r->output);
   if (r->fold && r->output && has_suffix(r->output, ".S"))
     for (const char *c = base_name(r->output); *c; c++)
@@ -477,7 +478,7 @@ static bool take_percentile(const char *value, double *percentile) {
   *percentile = strtod(value, &end);
   if (end != value && !*end && *percentile >= 50 && *percentile <= 100)
     return true;
-  complain(EXIT_USAGE, "--percentile %s: from 50 to 100", value);
+  complain(EXIT_USAGE, "--percentile %s: give a number from 50 to 100", value);
   return false;
 }
 
@@ -499,7 +500,8 @@ static int take(void *user, enum option_id option, const char *name,
   case OPTION_CHECK_FILE: r->check = value; break;
   case OPTION_QUANTIZE:
     if (r->quantizing.given_count == MOST_ENDS)
-      return complain(EXIT_USAGE, "more than %d files of samples", MOST_ENDS);
+      return complain(EXIT_USAGE, "there are more than %d files of samples",
+                      MOST_ENDS);
     r->quantizing.given[r->quantizing.given_count++].argument = value;
     break;
   case OPTION_PERCENTILE:

@@ -88,7 +88,7 @@ static int free_one(struct fit_search *s, const char *argument, char **owned) {
   if (!values)
     return complain(EXIT_IO, "out of memory");
   if (!*values)
-    return complain(EXIT_USAGE, "--free %s: write its values, `--free %s=A..B`",
+    return complain(EXIT_USAGE, "--free %s: give its values, `--free %s=A..B`",
                     argument, name);
   int status = space_add(&s->space, kind, name, values);
   if (status == EXIT_DONE && input)
@@ -102,11 +102,10 @@ static int fit(struct fit_search *s) {
   if (s->free_count == 0)
     return complain(
         EXIT_USAGE,
-        "what may change? `--free width=1..256` of a `param width`, "
+        "--free is missing: `--free width=1..256` for a `param width`, or "
         "`--free input=48..256:16`");
   if (s->front.goals.count == 0)
-    return complain(EXIT_USAGE,
-                    "of what is the most wanted? `--maximize macs`");
+    return complain(EXIT_USAGE, "the goal is missing: `--maximize macs`");
   struct space none = {.count = 0};
   status = bench_open(&s->bench, s->options, &none);
   for (size_t i = 0; i < s->free_count && status == EXIT_DONE; i++)
@@ -137,7 +136,7 @@ static int take(void *user, enum option_id option, const char *name,
   if (option != OPTION_FREE)
     return EXIT_DONE;
   if (s->free_count == MOST_AXES)
-    return complain(EXIT_USAGE, "at most %d names are free", MOST_AXES);
+    return complain(EXIT_USAGE, "at most %d names can be free", MOST_AXES);
   s->free[s->free_count++] = value;
   return EXIT_DONE;
 }

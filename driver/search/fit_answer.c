@@ -37,14 +37,14 @@ static int put_next(struct fit_search *s, const struct front_member *best,
   memcpy(places, best->places, sizeof places);
   if (++places[axis] == s->space.axes[axis].count) {
     put_place(s, axis, best->places[axis], "the last     ");
-    puts(" is the end of what was asked");
+    puts(" is the end of the range");
     return EXIT_DONE;
   }
   int status = bench_measure(&s->bench, places, &v);
   if (status != EXIT_DONE)
     return status;
   put_place(s, axis, places[axis], "the next     ");
-  tell(v.state == VARIANT_HOLDS   ? " holds, and is not better%s"
+  tell(v.state == VARIANT_HOLDS   ? " fits, but is not better%s"
        : v.state == VARIANT_WRONG ? " does not compile: %s"
                                   : " does not fit: %s",
        v.why);
@@ -56,13 +56,13 @@ static void put_how(const struct fit_search *s) {
   for (size_t i = 0; i < s->space.count; i++) {
     const struct axis *axis = &s->space.axes[i];
     if (i == s->along && !s->exhaustive && s->tried_lines < s->lines)
-      tell("%s: bisected, for every figure grows with it", axis->name);
+      tell("%s: found by bisection, because every figure grows with it",
+           axis->name);
     else
-      tell("%s: each of %s values tried", axis->name,
-           count_text(axis->count).text);
+      tell("%s: tried all %s values", axis->name, count_text(axis->count).text);
     if (i == s->along && !s->exhaustive && s->tried_lines)
-      tell("; in %s of %s cases value by value, where one did not compile or "
-           "a figure fell",
+      tell("; in %s of %s cases value by value, because one did not compile "
+           "or a figure fell",
            count_text(s->tried_lines).text, count_text(s->lines).text);
     else if (i != s->along && !s->exhaustive && s->why_not[i])
       tell(" (%s)", s->why_not[i]);
@@ -71,7 +71,7 @@ static void put_how(const struct fit_search *s) {
   tell("%s variants, %s compiled", count_text(s->total).text,
        count_text(s->bench.compiled).text);
   if (s->wrong)
-    tell(", %s of them in error", count_text(s->wrong).text);
+    tell(", %s of them with errors", count_text(s->wrong).text);
   putchar('\n');
 }
 

@@ -22,7 +22,7 @@ static void choose_axis(struct fit_search *s) {
         : !goals_grow            ? "the goal may fall as it grows"
         : netc_param_grows(s->bench.netc, axis->name, &grows) != NETC_OK ||
                 !grows
-            ? "the source does more with it than widen layers"
+            ? "the source uses it for more than widths of layers"
             : NULL;
     if (!s->why_not[i] && (s->along == s->space.count ||
                            axis->count > s->space.axes[s->along].count))
@@ -41,8 +41,8 @@ static int check_size(struct fit_search *s) {
   if (counted && least <= MOST_TRIED)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
-                  "these are %s variants to try, and at most %s are: take "
-                  "larger steps, A..B:STEP",
+                  "there are %s variants to try, but at most %s are tried: "
+                  "use larger steps, A..B:STEP",
                   least == INT64_MAX || !counted ? "more than 2^63"
                                                  : count_text(least).text,
                   count_text(MOST_TRIED).text);
@@ -78,8 +78,9 @@ static int try_all(struct fit_search *s, int64_t *places) {
   int status = EXIT_DONE;
   if (s->total > MOST_TRIED)
     return complain(EXIT_USAGE,
-                    "%s cannot be bisected: a value does not compile, or a "
-                    "figure falls; to try %s variants take larger steps",
+                    "%s cannot be bisected, because a value does not compile "
+                    "or a figure falls; use larger steps instead of %s "
+                    "variants",
                     s->space.axes[s->along].name, count_text(s->total).text);
   s->tried_lines++;
   for (int64_t i = 0; i < s->space.axes[s->along].count; i++) {

@@ -23,8 +23,8 @@ static bool covers(const struct search_front *front,
 static int keep(struct search_front *front, const struct front_member *member) {
   if (front->count == MOST_FRONT)
     return complain(EXIT_USAGE,
-                    "more than %d variants are best in some goal; "
-                    "name fewer goals, or a larger step",
+                    "more than %d variants are best in some goal; use fewer "
+                    "goals, or a larger step",
                     MOST_FRONT);
   if (front->count == front->room) {
     size_t room = front->room ? 2 * front->room : 64;

@@ -140,14 +140,15 @@ int goals_read(struct goals *goals, const char *list) {
     struct goal_reader r = {.at = goal->text, .grows = true};
     if (goals->count == MOST_GOALS || length >= sizeof goal->text)
       return complain(EXIT_USAGE,
-                      "--maximize %s: at most %d goals of %zu letters", list,
-                      MOST_GOALS, sizeof goal->text - 1);
+                      "--maximize %s: at most %d goals of %zu letters are "
+                      "supported",
+                      list, MOST_GOALS, sizeof goal->text - 1);
     snprintf(goal->text, sizeof goal->text, "%.*s", (int)length, at);
     read_sum(&r);
     if (r.wrong || peek(&r))
       return complain_of_goal("--maximize", list, r.at,
-                              "%s %s: a goal is made of %s, numbers and "
-                              "+ - * / ( )");
+                              "%s %s: a goal may contain %s, numbers and + - "
+                              "* / ( )");
     goal->grows = r.grows;
     goals->timed = goals->timed || r.timed;
     goals->count++;
@@ -175,14 +176,17 @@ int goals_read_names(struct goals *goals, const char *list) {
     const char *name = at + minus;
     size_t length = strcspn(name, ",");
     if (goals->count == MOST_GOALS)
-      return complain(EXIT_USAGE, "--pareto %s: at most %d goals", list,
-                      MOST_GOALS);
+      return complain(EXIT_USAGE,
+                      "--pareto %s: at most %d goals are "
+                      "supported",
+                      list, MOST_GOALS);
     if (!find_figure(name, length, &goal->figure))
       return complain_of_goal("--pareto", list, name,
-                              "%s %s: goals are names, apart by commas: %s");
+                              "%s %s: separate the names of goals with "
+                              "commas: %s");
     for (size_t i = 0; i < goals->count; i++)
       if (goals->at[i].figure == goal->figure)
-        return complain(EXIT_USAGE, "--pareto %s: `%s` stands twice", list,
+        return complain(EXIT_USAGE, "--pareto %s: `%s` is repeated", list,
                         figure_names[goal->figure]);
     goal->less =
         minus || (goal->figure != FIGURE_PARAMS && goal->figure != FIGURE_MACS);
@@ -197,7 +201,7 @@ int goals_read_names(struct goals *goals, const char *list) {
   if (goals->count > 1)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
-                  "--pareto %s: a front has several goals: `--pareto "
-                  "macs,arena`; `netc fit --maximize` finds the most of one",
+                  "--pareto %s: a front needs several goals: `--pareto "
+                  "macs,arena`; `netc fit --maximize` maximizes one",
                   list);
 }

@@ -66,14 +66,17 @@ static int read_range(const struct axis *axis, struct axis_piece *piece) {
       (colon && !read_digits(colon + 1, (size_t)(end - colon - 1), &step)))
     return complain_of_axis(axis, piece,
                             axis->kind == AXIS_INPUT
-                                ? "a range is A..B or A..B:STEP, of one side: "
-                                  "48..256:16 is 48x48, 64x64 and so on"
-                                : "a range is A..B or A..B:STEP, of numbers "
-                                  "of at most 18 digits");
+                                ? "write a range of sides as A..B or "
+                                  "A..B:STEP: 48..256:16 is 48x48, 64x64 and "
+                                  "so on"
+                                : "write a range as A..B or A..B:STEP, with "
+                                  "numbers of at most 18 digits");
   if (!colon && low.decimals + high.decimals > 0)
-    return complain_of_axis(axis, piece, "decimals need a step: 0.5..1.5:0.25");
+    return complain_of_axis(axis, piece,
+                            "a range of decimals needs a step: "
+                            "0.5..1.5:0.25");
   if (step.value <= 0)
-    return complain_of_axis(axis, piece, "a step is more than 0");
+    return complain_of_axis(axis, piece, "a step must be above 0");
   int decimals = low.decimals;
   decimals = high.decimals > decimals ? high.decimals : decimals;
   decimals = step.decimals > decimals ? step.decimals : decimals;
@@ -81,7 +84,9 @@ static int read_range(const struct axis *axis, struct axis_piece *piece) {
       !scale(&step, decimals) || !sub_i64(high.value, low.value, &span))
     return complain_of_axis(axis, piece, "these numbers are too large");
   if (span < 0)
-    return complain_of_axis(axis, piece, "a range begins with its smaller end");
+    return complain_of_axis(axis, piece,
+                            "a range must begin with its "
+                            "smaller end");
   piece->range = true;
   piece->decimals = decimals;
   piece->first = low.value;
@@ -115,9 +120,10 @@ static int read_piece(struct axis *axis, const char *at, size_t length) {
   *piece = (struct axis_piece){.text = at, .length = length, .count = 1};
   if (is_like_range(at, length))
     return complain_of_axis(axis, piece,
-                            "a range is A..B or A..B:STEP, both ends included");
+                            "write a range as A..B or A..B:STEP; both ends "
+                            "are included");
   if (axis->piece_count == MOST_PIECES - 1)
-    return complain(EXIT_USAGE, "%s: more than %d values in a list", axis->name,
+    return complain(EXIT_USAGE, "%s: a list has at most %d values", axis->name,
                     MOST_PIECES - 1);
   if (length == 0)
     return complain(EXIT_USAGE, "%s: a value is missing beside a comma",
@@ -129,7 +135,7 @@ static int read_piece(struct axis *axis, const char *at, size_t length) {
   axis->piece_count++;
   if (add_i64(axis->count, piece->count, &axis->count))
     return EXIT_DONE;
-  return complain_of_axis(axis, piece, "these are too many values");
+  return complain_of_axis(axis, piece, "there are too many values");
 }
 
 int space_add(struct space *space, enum axis_kind kind, const char *name,
@@ -137,9 +143,9 @@ int space_add(struct space *space, enum axis_kind kind, const char *name,
   struct axis *axis = &space->axes[space->count];
   for (size_t i = 0; i < space->count; i++)
     if (strcmp(space->axes[i].name, name) == 0)
-      return complain(EXIT_USAGE, "`%s` has values twice", name);
+      return complain(EXIT_USAGE, "`%s` has two lists of values", name);
   if (space->count == MOST_AXES)
-    return complain(EXIT_USAGE, "%s: at most %d names have several values",
+    return complain(EXIT_USAGE, "%s: at most %d names can have several values",
                     name, MOST_AXES);
   *axis = (struct axis){.kind = kind};
   if (snprintf(axis->name, AXIS_VALUE, "%s", name) >= AXIS_VALUE)

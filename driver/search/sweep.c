@@ -58,7 +58,8 @@ static int take(void *user, enum option_id option, const char *name,
   }
   case OPTION_ROWS:
     if (job->from_count == MOST_PARTS)
-      return complain(EXIT_USAGE, "--from: at most %d parts", MOST_PARTS);
+      return complain(EXIT_USAGE, "--from can be given at most %d times",
+                      MOST_PARTS);
     job->from[job->from_count++] = value;
     return EXIT_DONE;
   default: job->append = true; return EXIT_DONE;
@@ -115,8 +116,7 @@ static int choose_output(struct sweep_run *run, const struct sweep_job *job,
   const char **place = rows ? &run->path : &run->list;
   if (picture && !job->pareto)
     return complain(EXIT_USAGE,
-                    "%s: the chart is of what --pareto finds: `--pareto "
-                    "macs,arena`",
+                    "%s: the chart needs --pareto: `--pareto macs,arena`",
                     path);
   if (picture)
     return EXIT_DONE;
@@ -126,7 +126,7 @@ static int choose_output(struct sweep_run *run, const struct sweep_job *job,
                     "x.svg, x.pdf, x.tex or x.png; jobs as x.ninja or x.sbatch",
                     path);
   if (*place)
-    return complain(EXIT_USAGE, "one file of %s at a time: `%s` and `%s`",
+    return complain(EXIT_USAGE, "give one file of %s: `%s` or `%s`",
                     rows ? "rows" : "jobs", *place, path);
   *place = path;
   return EXIT_DONE;
@@ -139,13 +139,11 @@ static int choose_outputs(struct sweep_run *run, struct sweep_job *job) {
     status = choose_output(run, job, o->wanted[i].path);
     for (size_t k = 0; k < i && status == EXIT_DONE; k++)
       if (output_same_file(o->wanted[k].path, o->wanted[i].path))
-        status =
-            complain(EXIT_USAGE, "two outputs go to %s", o->wanted[i].path);
+        status = complain(EXIT_USAGE, "two outputs have the file %s",
+                          o->wanted[i].path);
     for (size_t k = 0; k < job->from_count && status == EXIT_DONE; k++)
       if (output_same_file(job->from[k], o->wanted[i].path))
-        status = complain(EXIT_USAGE,
-                          "%s is read by --from; write to another "
-                          "file",
+        status = complain(EXIT_USAGE, "--from reads %s; write to another file",
                           o->wanted[i].path);
     if (status == EXIT_DONE)
       status = output_spares_sources(o->wanted[i].path, job->netc);
@@ -164,17 +162,19 @@ static int check_options(const struct sweep_run *run,
     return complain(EXIT_USAGE, "--append needs a file: `-o all.csv`");
   if (job->append && (job->pareto || job->from_count || run->list))
     return complain(EXIT_USAGE,
-                    "--append writes all rows of a sweep; --pareto, --from "
-                    "and jobs have files of their own");
+                    "--append writes all rows of a sweep; leave it out with "
+                    "--pareto, --from and jobs");
   if (part && (job->pareto || job->from_count || run->list))
     return complain(EXIT_USAGE,
                     "--shard writes all rows of a part; leave it out, and "
                     "name the parts: `--from PART.csv`");
   if (job->parts && !run->list)
-    return complain(EXIT_USAGE, "--shards is how many jobs there are: write "
-                                "`-o x.ninja` or `-o x.sbatch`, too");
+    return complain(EXIT_USAGE, "--shards sets the number of jobs: add `-o "
+                                "x.ninja` or `-o x.sbatch`");
   if (run->list && job->from_count)
-    return complain(EXIT_USAGE, "%s: jobs compile; leave out --from",
+    return complain(EXIT_USAGE,
+                    "%s: jobs compile the variants; leave out "
+                    "--from",
                     run->list);
   if (run->list && strcmp(job->options.files.at[0], "-") == 0)
     return complain(EXIT_USAGE, "%s: jobs need a file, not standard input",
@@ -185,7 +185,7 @@ static int check_options(const struct sweep_run *run,
   for (size_t i = 0; i < job->from_count && job->pareto; i++)
     if (strstr(job->pareto, "infer"))
       return complain(EXIT_USAGE,
-                      "--pareto %s: rows have no `infer`; leave "
+                      "--pareto %s: rows of a file have no `infer`; leave "
                       "out --from",
                       job->pareto);
   return EXIT_DONE;
@@ -194,7 +194,7 @@ static int check_options(const struct sweep_run *run,
 static int choose_rows(struct sweep_run *run, const struct sweep_job *job) {
   int64_t all;
   if (!space_size(&job->space, &all))
-    return complain(EXIT_USAGE, "these are more than 2^63 variants; take "
+    return complain(EXIT_USAGE, "there are more than 2^63 variants; use "
                                 "larger steps, A..B:STEP");
   int64_t each = all / job->shards, more = all % job->shards;
   int64_t before = job->shard - 1;
@@ -203,7 +203,7 @@ static int choose_rows(struct sweep_run *run, const struct sweep_job *job) {
   if (run->end - run->first <= MOST_ROWS)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
-                  "these are %s variants, and at most %s are written; take "
+                  "there are %s variants, but at most %s can be written; use "
                   "larger steps, A..B:STEP, or parts, --shard K/N",
                   count_text(run->end - run->first).text,
                   count_text(MOST_ROWS).text);

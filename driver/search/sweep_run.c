@@ -164,8 +164,8 @@ static int run_blocks(struct sweep_run *run) {
 
 static int complain_of_part(const char *path, int64_t line, const char *why) {
   return complain(EXIT_USAGE,
-                  "--from: line %" PRId64 " of %s is %s; parts are named in "
-                  "their order, and are x.csv of the same net and settings",
+                  "--from: line %" PRId64 " of %s is %s; give x.csv parts of "
+                  "the same net and settings, in order",
                   line, path, why);
 }
 
@@ -231,8 +231,8 @@ static int read_parts(struct sweep_run *run) {
   }
   if (status == EXIT_DONE && run->first < run->end)
     return complain(EXIT_USAGE,
-                    "--from: there are %s of %s rows; name all parts, in "
-                    "their order",
+                    "--from: only %s of %s rows are there; name all parts, "
+                    "in order",
                     count_text(run->first).text, count_text(run->end).text);
   return status == EXIT_DONE && !job->pareto ? write_rows(run, &job->rows)
                                              : status;
