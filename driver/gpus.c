@@ -87,10 +87,12 @@ int print_gpus(bool markdown) {
              gpu.estimated ? "~ " : "  ", process.text);
   }
   fputs(markdown ? tail
-                 : "\n~ about: estimated, because no program's figure is "
-                   "known. Names that drivers print\nare accepted, too: "
-                   "\"NVIDIA A100-SXM4-80GB\". Any other card: --memory "
-                   "48GiB, or\n--devices FILE.csv.\n",
+                 : "\n"
+                   "~ about: estimated, because no program's figure is "
+                   "known. Names as drivers\n"
+                   "print them are accepted, too: \"NVIDIA "
+                   "A100-SXM4-80GB\". Any other card:\n"
+                   "--memory 48GiB, or --devices FILE.csv.\n",
         stdout);
   return finish_stdout();
 }

@@ -154,10 +154,11 @@ static int print_questions(void) {
        "--checkpoint\n  --lora --data-parallel --zero --predict --runtime "
        "--weight-dtype --context\n  --length --input --attention --budget "
        "--unfold --details --explain --brief");
-  puts("  netc help COMMAND   options of a command; also: help all, help "
-       "gpus, help boards\n  netc help settings  settings such as --gpu; "
-       "help outputs: kinds of -o\nExit status: 0 done, 1 an error or no "
-       "fit, 2 usage, 3 files, 4 a bug");
+  puts("  netc help COMMAND   its options; also: help all, help gpus, help "
+       "boards\n"
+       "  netc help settings  settings such as --gpu; help outputs: kinds of "
+       "-o\n"
+       "Exit status: 0 done, 1 an error or no fit, 2 usage, 3 files, 4 a bug");
   return finish_stdout();
 }
 

@@ -279,8 +279,10 @@ static void put_legend(struct text *text, const struct columns *c,
                 "docs/placement.md\n(%s)\n",
                 missing);
   else
-    text_put(text, "\npredicted: calibrated with published runs; at least: "
-                   "lower bound;\nsee docs/placement.md\n");
+    text_put(text, "\n"
+                   "predicted: calibrated with published runs; at least: "
+                   "lower bound;\n"
+                   "see docs/placement.md\n");
 }
 
 /* Writes a command on several lines, broken before options. */
