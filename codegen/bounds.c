@@ -65,7 +65,8 @@ static void put_text(const struct compiled *c, struct text *out) {
     return;
   find_rows(c, rows);
   struct grid grid = grid_new(c->arena, columns, 3);
-  text_put(out, "\nBounds of inputs: all above is of the upper end\n");
+  text_put(out, "\nBounds of inputs: all figures above are for the upper "
+                "bound\n");
   for (int i = 0; i < ROWS; i++) {
     grid_text(&grid, rows[i].what);
     text_puts(&grid.pool, rows[i].low);
@@ -81,7 +82,8 @@ static void put_markdown(const struct compiled *c, struct text *out) {
   if (!c->low)
     return;
   find_rows(c, rows);
-  text_put(out, "\nBounds of inputs: all above is of the upper end.\n\n");
+  text_put(out, "\nBounds of inputs: all figures above are for the upper "
+                "bound.\n\n");
   for (int i = 0; i < ROWS; i++)
     text_printf(out, "| %s | %.*s | %.*s |\n%s", rows[i].what,
                 SLICE_ARG(rows[i].low), SLICE_ARG(rows[i].high),

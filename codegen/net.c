@@ -291,8 +291,8 @@ static void open_blocks(struct flat *f, const struct row *row) {
     }
     if (f->entered[g] && group->checkpoint) {
       indent(f);
-      text_put(f->out, "# a checkpoint whose layers are used from outside is "
-                       "written out\n");
+      text_put(f->out, "# a checkpoint is written as layers, because layers "
+                       "outside use its tensors\n");
       continue;
     }
     struct text name = text_new(f->c->arena);

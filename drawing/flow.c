@@ -331,9 +331,10 @@ void flow_put_change(struct text *out, const struct flow *flow,
 
 void flow_put_remarks(struct text *out, const struct flow *flow) {
   if (flow->leaves.closed)
-    text_put(out, " Groups are closed, so that it fits.");
+    text_put(out, " Groups are folded to fit.");
   if (flow->alike)
-    text_put(out, " Turns of other sizes or inputs are drawn as their first.");
+    text_put(out, " Repeats with other sizes or inputs are drawn like the "
+                  "first.");
   if (flow->elided)
     text_printf(out, " %s %s left out.", count_text((int64_t)flow->elided).text,
                 flow->elided == 1 ? "box in the middle is"

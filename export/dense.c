@@ -75,7 +75,8 @@ bool onnx_linear(struct exporting *x) {
            reorder(&weight.at, 1, &made) &&
            (!has_bias || reorder(&bias.at, 0, &made));
   if (!fits)
-    return onnx_refuse(x, "it is not flattened as its weights are") != NO_VALUE;
+    return onnx_refuse(x, "its weights are stored in another order than its "
+                          "flattened input") != NO_VALUE;
   if (at.rank == 2)
     return onnx_put_first(
         x, of_vectors(x, &in, &weight, has_bias ? &bias : NULL, &at), &at);

@@ -94,7 +94,8 @@ static bool write_operation(struct exporting *x, size_t index) {
   if (!*x->op.code)
     onnx_refuse(
         x,
-        "nothing says what its `%s` computes: it can be measured, but not run",
+        "the computation of its `%s` is not known: netc can measure the net, "
+        "but not run it",
         x->op.part);
   else if (!form)
     onnx_refuse(x, "netc has no ONNX form of `%s` yet", x->op.code);

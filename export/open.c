@@ -12,12 +12,12 @@
 bool open_refuse(struct open_model *o, value_id value) {
   bool batch = !o->asked->axis_count, both = !batch && o->asked->batched;
   text_printf(o->why,
-              "`%s` depends on %s otherwise than by the size of an axis: %s",
+              "`%s` depends on %s, and not only by the size of an axis: %s",
               model_at(o->m, value)->name,
-              batch ? "the number of samples" : "sizes that are left open",
+              batch ? "the number of samples" : "the open sizes",
               batch  ? "`--batch N` fixes it"
-              : both ? "`--input SIZES` fixes those with bounds, and without "
-                       "--dynamic the batch is fixed"
+              : both ? "fix sizes with bounds by `--input SIZES`; leave out "
+                       "--dynamic to fix the batch"
                      : "`--input SIZES` fixes them");
   return false;
 }

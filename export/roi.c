@@ -24,7 +24,7 @@ bool onnx_roialign(struct exporting *x) {
   value_id map = onnx_get(x, &in), boxes = get_boxes(x, &count);
   if (aligned && x->model.opset < 16)
     return onnx_refuse(x,
-                       "RoiAlign is aligned from opset 16 on: `--opset 16`") !=
+                       "RoiAlign with `aligned` needs `--opset 16` or later") !=
            NO_VALUE;
   int64_t *sample = arena_alloc(x->arena, (size_t)count + 1, sizeof *sample);
   for (int64_t i = 0; i < count; i++)

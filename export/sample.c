@@ -17,11 +17,10 @@ bool onnx_gridsample(struct exporting *x) {
   struct view in = onnx_map_in(x, 0), places = onnx_in(x, 1);
   int64_t groups = places.at.dim[1];
   if (at.rank != 4)
-    return onnx_refuse(x, "GridSample takes maps of two axes before opset "
-                          "20") != NO_VALUE;
+    return onnx_refuse(x, "before opset 20 GridSample takes only maps of two "
+                          "axes") != NO_VALUE;
   if (x->model.opset < 16)
-    return onnx_refuse(x, "GridSample is there from opset 16 on: "
-                          "`--opset 16`") != NO_VALUE;
+    return onnx_refuse(x, "GridSample needs `--opset 16` or later") != NO_VALUE;
   layout_merge(&places.at, 0, 2);
   if (!by_groups(&in.at, groups) || !by_groups(&at, groups))
     return onnx_refuse(x, "cannot identify its groups") != NO_VALUE;
@@ -52,8 +51,9 @@ bool onnx_gather(struct exporting *x) {
   struct view rows = onnx_in(x, 0), which = onnx_in(x, 1);
   struct onnx_layout at = onnx_out(x, 0);
   if (x->model.opset < 12)
-    return onnx_refuse(x, "GatherND has samples from opset 12 on: "
-                          "`--opset 12`") != NO_VALUE;
+    return onnx_refuse(x,
+                       "GatherND with samples needs `--opset 12` or later") !=
+           NO_VALUE;
   layout_insert(&which.at, which.at.rank);
   value_id in = onnx_get_spread(x, &rows);
   value_id y = NODE(x, "GatherND", &at, in, onnx_get_spread(x, &which));

@@ -394,7 +394,7 @@ static value_id get_picked(struct exporting *x, const struct view *view) {
                                    view->at.atom[0].size == batch &&
                                    view->at.atom[0].stride == shape[1]));
   if (!by_sample)
-    return onnx_refuse(x, "no operator gives the layout that it reads");
+    return onnx_refuse(x, "no operator produces the layout that it reads");
   if (!onnx_constant_size(x, rank, inner, &count))
     return NO_VALUE;
   int64_t *places = arena_alloc(x->arena, (size_t)count + 1, sizeof *places);

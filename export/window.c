@@ -129,8 +129,7 @@ bool onnx_deformconv(struct exporting *x) {
   bool masked = x->op.numbers[1];
   value_id by = NO_VALUE;
   if (x->model.opset < 19)
-    return onnx_refuse(x, "DeformConv is there from opset 19 on: "
-                          "`--opset 19`") != NO_VALUE;
+    return onnx_refuse(x, "DeformConv needs `--opset 19` or later") != NO_VALUE;
   read_windows(x, &w, masked ? 3 : 2, x->op.numbers + 2);
   round_after(&w, w.before);
   if (masked) {
@@ -331,7 +330,7 @@ bool onnx_avgpool(struct exporting *x) {
   bool has = x->model.opset >= 19;
   if (dilated && !has && (beyond || !counts))
     return onnx_refuse(
-               x, "AveragePool is dilated from opset 19 on: `--opset 19`") !=
+               x, "AveragePool with dilation needs `--opset 19` or later") !=
            NO_VALUE;
   if (counts && beyond)
     map = pad_zeros(x, &w, given, map);

@@ -78,7 +78,7 @@ bool inference_time_find(const struct model *model,
     return false;
   double rate = inference_rate(gpu, infer->dtype);
   time->missing = !gpu->bandwidth ? "the bandwidth of its memory"
-                  : rate <= 0     ? "its operations a second in that type"
+                  : rate <= 0     ? "its operations per second in that type"
                                   : NULL;
   if (!gpu->bandwidth)
     return true;

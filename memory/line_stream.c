@@ -33,7 +33,7 @@ static const char *add_frames(struct staging *s) {
   if (!line_stages_have(s, value, &lies) || lies.dim[0] == 1)
     return "has no rows";
   if (element_bits(b->settings->dtype) < 8)
-    return "has values of less than a byte";
+    return "has values smaller than a byte";
   struct line_op op = {
       .origin = {.part = "rows", .node = (int32_t)node, .op = NO_TAPE_OP},
       .tensor = b->tensor[tasks_root(b, value)] - 1,
@@ -69,7 +69,7 @@ static const char *find_times(struct staging *s) {
     const struct slide *slide = &map->slide;
     int64_t read = (op->height - 1) * slide->stride + slide->extent;
     if (map->maker < 0)
-      return "takes all rows at once";
+      return "needs all rows at once";
     if (slide->before != 0 || read > map->height)
       return pads;
     if (read < map->height)
@@ -100,7 +100,7 @@ static const char *add_task(struct staging *s, size_t number) {
   if (s->count == LINES_MOST_OPS)
     return "comes after too many operations";
   if (!line_stages_add(s, number))
-    return "takes all rows at once";
+    return "needs all rows at once";
   const char *fault = find_times(s);
   s->count -= fault || has_one_row(&s->ops[s->count - 1]);
   return fault;
@@ -212,7 +212,7 @@ void line_stream_find(struct tasks *b) {
   if (b->overflow)
     return;
   if (s.ops[0].whole)
-    fault = "is read as a whole, too";
+    fault = "is also read as a whole";
   else if (!find_hop(&s) || !count_macs(&s, &macs))
     fault = "has too many rows";
   if (fault) {

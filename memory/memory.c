@@ -287,7 +287,7 @@ static void too_large(const struct model *model, struct diags *diags) {
   struct diagnostic *d =
       diag(diags, TOO_LARGE, model->nodes.at[model->nodes.count - 1].span,
            "the memory of the net passes 2^63 - 1 bytes");
-  diag_help(d, "a smaller batch, or smaller tensors");
+  diag_help(d, "use a smaller batch, or smaller tensors");
 }
 
 /* The largest number of parts per stage that can be cut; at most 1: none. */
@@ -332,7 +332,7 @@ static void say_stages(const struct model *model,
   struct train_settings other = *train;
   int64_t most = most_stages(model, train, units);
   if (most > 1) {
-    given_help(d, place, "any `pipeline` from 1 to %lld", (long long)most);
+    given_help(d, place, "use a `pipeline` from 1 to %lld", (long long)most);
     return;
   }
   other.virtual_stages = 1;
@@ -341,11 +341,12 @@ static void say_stages(const struct model *model,
   most = most_stages(model, &other, units);
   if (most > 1)
     given_help(d, place,
-               "any `pipeline` from 1 to %lld, with one part of each stage",
+               "use a `pipeline` from 1 to %lld, with one part for each stage",
                (long long)most);
   else
     given_help(d, place,
-               "leave out `pipeline`: nowhere does one tensor alone lead on");
+               "leave out `pipeline`: the net has no place where only one "
+               "tensor passes");
 }
 
 /* Possible cuts are known only after the step has run. */
@@ -356,10 +357,11 @@ static bool enough_stages(const struct model *model,
   struct span place = given_train(model, settings, "pipeline");
   if (train->pipeline == 1 || (int64_t)p->stages.count == train->pipeline)
     return true;
-  struct diagnostic *d = diag(
-      diags, OUT_OF_RANGE, place,
-      "a pipeline of %lld stages, but the net can be cut into %zu part%s only",
-      (long long)train->pipeline, p->units, p->units == 1 ? "" : "s");
+  struct diagnostic *d =
+      diag(diags, OUT_OF_RANGE, place,
+           "the pipeline has %lld stages, but the net can be cut into only %zu "
+           "part%s",
+           (long long)train->pipeline, p->units, p->units == 1 ? "" : "s");
   say_stages(model, train, p->units, d, place);
   return false;
 }
@@ -373,14 +375,15 @@ static bool enough_parts(const struct model *model,
     return true;
   struct diagnostic *d =
       diag(diags, OUT_OF_RANGE, place,
-           "%lld stages of %lld parts, but the net can be cut into %zu only",
+           "there are %lld stages of %lld parts, but the net can be cut into "
+           "only %zu",
            (long long)train->pipeline, (long long)stage_parts(train), p->units);
   int64_t most =
       train->schedule == PIPELINE_ZB_V ? 1 : most_parts(model, train, p->units);
   if (most > 1)
     given_help(d, place,
-               "`virtual_stages=%lld` is the most of %lld stages; or a shorter "
-               "`pipeline`",
+               "`virtual_stages=%lld` is the maximum for %lld stages; or use "
+               "a shorter `pipeline`",
                (long long)most, (long long)train->pipeline);
   else
     say_stages(model, train, p->units, d, place);
@@ -424,8 +427,8 @@ bool memory_find(const struct model *model, const struct settings *settings,
       !fit_room(&settings->train)) {
     struct span place = given_train(model, settings, "checkpoint");
     given_help(diag(diags, MISSING_ARGUMENT, place,
-                    "checkpoint=auto needs the memory that a step is to fit"),
-               place, "`memory=24GiB` or `gpu=a100-80`");
+                    "checkpoint=auto needs the memory of the device"),
+               place, "give `memory=24GiB` or `gpu=a100-80`");
     return false;
   }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,

@@ -220,8 +220,8 @@ static void fill(struct table_making *m) {
 /* The item made last is too large. */
 static const char *refusal(struct table_making *m) {
   text_put(&m->text,
-           "the runtime has numbers of up to 2^31 - 1, which this net "
-           "passes");
+           "the runtime has numbers of up to 2^31 - 1, but this net has "
+           "larger ones");
   if (m->ops.count) {
     const struct netrt_op *last = &m->ops.at[m->ops.count - 1];
     text_printf(&m->text, " at %s", m->names.at[last->layer]);
@@ -237,15 +237,15 @@ static const char *no_kernel(struct table_making *m) {
     if (op->opcode > DOES_UNKNOWN)
       continue;
     if (op->was > DOES_UNKNOWN) {
-      text_printf(&m->text, "the runtime has no kernel of 8 bits for `%s` of ",
+      text_printf(&m->text, "the runtime has no int8 kernel for `%s` of ",
                   op->name);
       model_put_name(&m->text, m->net, op->node);
       text_put(&m->text, ": choose `--dtype f32`");
       return keep_text(m);
     }
-    text_printf(&m->text, "the runtime does not know `%s` of ", op->name);
+    text_printf(&m->text, "the runtime has no kernel for `%s` of ", op->name);
     model_put_name(&m->text, m->net, op->node);
-    text_put(&m->text, ": this net can be measured, but not run");
+    text_put(&m->text, ": netc can measure this net, but not run it");
     return keep_text(m);
   }
   return NULL;
@@ -293,7 +293,7 @@ static const char *needs_cache(struct table_making *m) {
   const struct model *model = m->net;
   if (!m->settings->infer.decode)
     return NULL;
-  text_put(&m->text, "the runtime computes all positions, and keeps no cache");
+  text_put(&m->text, "the runtime computes all tokens and has no KV cache");
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].kind->cache && !model->nodes.at[i].train_only) {
       text_put(&m->text, " for ");
@@ -320,10 +320,11 @@ const char *tables_make(const struct model *net,
                            .model = model,
                            .text = text_new(net->arena)};
   if (!weights_run(settings->infer.weight_dtype))
-    return "the runtime has no such weights: choose `--weight-dtype i8`, `f16` "
-           "or `bf16`; or `--dtype i8`, for values of 8 bits, too";
+    return "the runtime does not support this weight type: choose "
+           "`--weight-dtype i8`, `f16` or `bf16`; or `--dtype i8` for int8 "
+           "values, too";
   if (settings->infer.weight_dtype && settings->infer.dtype != ELEMENT_F32)
-    return "weights of another type are for values of float32: choose `--dtype "
+    return "a separate weight type needs float32 values: choose `--dtype "
            "f32`, or leave out `weight_dtype`";
   if (settings->infer.dtype != ELEMENT_F32 && !program->q8)
     return "the runtime computes in float32 or int8: choose `--dtype f32` or "

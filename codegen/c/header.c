@@ -47,12 +47,17 @@ static void put_head(struct header *h) {
     c_put_comment(h->out, text_slice(&table));
   }
   text_put(h->out,
-           "\n *\n * _BYTES and _OFFSET are in bytes, _COUNT in values or "
-           "multiply-accumulates.\n * What belongs to a layer is of one "
-           "sample; inputs, outputs and offsets in the\n * arena are of the "
-           "whole batch. Define _ARENA_LIMIT_BYTES or\n * "
-           "_WEIGHT_LIMIT_BYTES with the prefix before this file, and it is\n"
-           " * checked.\n */\n");
+           "\n"
+           " *\n"
+           " * _BYTES and _OFFSET are in bytes, _COUNT in values or "
+           "multiply-accumulates.\n"
+           " * Figures of layers are for one sample; inputs, outputs and "
+           "offsets in the\n"
+           " * arena are for the whole batch. To check limits, define "
+           "_ARENA_LIMIT_BYTES\n"
+           " * or _WEIGHT_LIMIT_BYTES, with the prefix, before you include "
+           "this file.\n"
+           " */\n");
   text_printf(h->out, "#ifndef %.*sH\n#define %.*sH\n",
               SLICE_ARG(h->ids.prefix), SLICE_ARG(h->ids.prefix));
   text_put(h->out, "\n#include <stddef.h>\n#include <stdint.h>\n\n");
@@ -162,8 +167,10 @@ static void put_peaks(struct header *h, const struct header_peaks *p) {
                 "\n * it is never too low, and at most %lld bytes too "
                 "high.",
                 (long long)p->worst);
-  text_put(h->out, " At others it\n * follows two lines: allocators round, so "
-                   "it may be a little too low.\n */\n");
+  text_put(h->out, " At others it\n"
+                   " * is interpolated; allocators round, so it may be "
+                   "slightly too low.\n"
+                   " */\n");
   text_printf(h->out,
               "#define %.*sTRAIN_BYTES(batch) \\\n  ((batch) <= %lld \\\n   ? ",
               SLICE_ARG(h->ids.prefix), (long long)p->batch[p->parts - 1]);
@@ -191,7 +198,8 @@ static void put_assert_macro(struct header *h) {
   struct slice prefix = h->ids.prefix;
   text_printf(
       h->out,
-      "\n/* C11, C++11, and what older ones have. */\n"
+      "\n"
+      "/* For C11, C++11 and older compilers. */\n"
       "#if defined __cplusplus && __cplusplus >= 201103L\n"
       "#define %.*sASSERT(name, what) static_assert(what, #name)\n"
       "#elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L\n"
@@ -269,23 +277,28 @@ static void put_run(struct header *h) {
   for (size_t i = 0; i < ends.outputs; i++)
     types[ends.inputs + i] = tables_type(program, &program->outputs.at[i]);
   ends.types = types;
-  text_put(h->out, "\n/*\n * Predicts once: the values of each input, and room "
-                   "for those of each\n"
-                   " * output. Returns an enum netrt_status, 0 if all went "
-                   "well. It has an arena\n"
-                   " * of its own, so only one thread may call it; for it the "
-                   "source is compiled\n"
-                   " * with -DNETRT_RUN.\n */\n");
+  text_put(h->out, "\n"
+                   "/*\n"
+                   " * Runs the net once: takes the values of each input, "
+                   "and writes those of each\n"
+                   " * output. Returns an enum netrt_status, 0 on success. "
+                   "It uses its own static\n"
+                   " * arena, so only one thread may call it. Compile the "
+                   "source with -DNETRT_RUN.\n"
+                   " */\n");
   run_put_prototype(h->out, &ends);
   text_put(h->out, ";\n");
   if (!ends.stream)
     return;
   text_put(h->out,
-           "\n/*\n * Each call takes the next row of the input. Without "
-           "a window that ends with it\n"
-           " * it returns NETRT_NOT_YET and leaves the output as it "
-           "is. This forgets the\n"
-           " * rows that have come.\n */\n");
+           "\n"
+           "/*\n"
+           " * Each call takes the next row of the input. If no window ends "
+           "with the row,\n"
+           " * it returns NETRT_NOT_YET and does not change the output. This "
+           "function\n"
+           " * discards the rows so far.\n"
+           " */\n");
   run_put_reset(h->out, &ends);
   text_put(h->out, ";\n");
 }
@@ -311,7 +324,7 @@ static void put_foot(struct header *h) {
       SLICE_ARG(small));
   if (has_panels(h->program))
     text_printf(h->out,
-                "/* That of --panels: NETRT_PANELS_BYTES more. */\n"
+                "/* The array of --panels: NETRT_PANELS_BYTES more. */\n"
                 "extern const float %.*s_panels[];\n",
                 SLICE_ARG(small));
   put_run(h);

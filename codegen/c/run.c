@@ -85,8 +85,11 @@ void run_put_function(struct text *out, const struct run_ends *ends,
                       const struct netrt_model *model) {
   bool weights = model->weight_bytes > 0;
   text_printf(out,
-              "\n/* %.*s.h says what it is. */\n"
-              "#ifdef NETRT_RUN\n#include <string.h>\n\n",
+              "\n"
+              "/* See %.*s.h. */\n"
+              "#ifdef NETRT_RUN\n"
+              "#include <string.h>\n"
+              "\n",
               SLICE_ARG(ends->name));
   if (weights)
     text_printf(out, "extern const %s %.*s_weights[];\n",

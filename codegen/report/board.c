@@ -91,7 +91,7 @@ static void put_remarks(const struct compiled *c, const struct firmware *f,
                 f->why);
     put_remark(c, &line, rows, count);
   } else if (!f->measured) {
-    text_printf(&line, "code and stack are not measured on %s, and not counted",
+    text_printf(&line, "code and stack are not measured on %s and not counted",
                 core_word(f->board->core));
     put_remark(c, &line, rows, count);
   } else if (!f->board) {

@@ -84,7 +84,8 @@ static const char *gathered_text(const struct devices *b) {
     return train->bucket > 0 ? "two buckets of gradients"
                              : "gradients of the largest unit";
   if (train->reshard == TOGGLE_OFF || holds_whole(b))
-    return "gradients of the largest unit, all parameters from forward on";
+    return "gradients of the largest unit, and all parameters gathered since "
+           "forward";
   return train->prefetch == TOGGLE_ON
              ? "the largest unit three times: gradients, parameters, the next"
              : "the largest unit twice: gradients, parameters";
@@ -201,8 +202,8 @@ static void put_rows(struct devices *b) {
            slice_of("inputs and gradients of outputs, until gradients of "
                     "weights are computed"));
   put_row(b, "temporaries", most->temporary,
-          slice_of("the most that is alive besides"));
-  put_row(b, "peak", most->peak, slice_of("the sum"));
+          slice_of("other tensors at the peak"));
+  put_row(b, "peak", most->peak, slice_of("total"));
   grid_put(b->out, &b->grid, output_width(b->c));
 }
 
@@ -247,7 +248,7 @@ static void put_traffic(struct devices *b) {
     if (!most->sent[i])
       continue;
     text_printf(&b->line, "%s%s %s",
-                said++ ? ", " : "  sent by each in a step: ", kinds[i],
+                said++ ? ", " : "  sent by each device in a step: ", kinds[i],
                 output_size(b->c, most->sent[i]).text);
   }
   end_line(b);

@@ -107,7 +107,7 @@ static void put_checkpoints(struct section *b) {
     text_put(&b->line,
              fit_verdict(&m->fit) == VERDICT_FITS
                  ? "  checkpoints: not needed"
-                 : "  checkpoints: no number of segments makes it fit");
+                 : "  checkpoints: no number of segments makes the step fit");
   end_line(b);
   bool cores = b->c->settings->train.checkpoint == CHECKPOINT_SELECTIVE;
   if (!m->ranges.count && !(cores && m->extra_macs))
@@ -179,7 +179,7 @@ static void put_clip(struct section *b) {
                   count_text(clip->copied).text);
     }
     if (t->profile->block > 1)
-      text_printf(&b->line, ", each tensor of whole blocks of %lld B",
+      text_printf(&b->line, ", each tensor in whole blocks of %lld B",
                   (long long)t->profile->block);
   }
   end_line(b);
@@ -327,8 +327,9 @@ static void put_lines(struct section *b) {
   if (!f->lines.count && infer->patches == PATCHES_AUTO) {
     text_put(&b->line,
              infer->batch == 1
-                 ? "  row by row: no layers; the arena would not get smaller"
-                 : "  row by row: no layers; only with a batch of 1");
+                 ? "  row by row: no layers, because the arena would not get "
+                   "smaller"
+                 : "  row by row: no layers, because it needs a batch of 1");
     end_line(b);
   }
   if (!f->lines.count)
@@ -338,8 +339,8 @@ static void put_lines(struct section *b) {
   text_put(&b->line, " to ");
   model_put_name(&b->line, b->c->model, f->lines.last);
   text_printf(&b->line,
-              ", %zu operations keep %s B of rows between them; nothing is "
-              "computed twice",
+              ", %zu operations keep %s B of rows for later windows; nothing "
+              "is computed twice",
               f->lines.count, count_text(f->lines.bytes).text);
   end_line(b);
 }
@@ -364,8 +365,7 @@ static void put_unkept(struct section *b) {
   const struct model *model = b->c->model;
   int64_t node = unkept_attention(model);
   if (node != NO_NODE && !model->nodes.at[node].kind->cache)
-    text_put(&b->grid.pool,
-             "; attention that is written out as products has none");
+    text_put(&b->grid.pool, "; attention written as matrix products has none");
   else if (node != NO_NODE)
     text_put(&b->grid.pool, "; attention without `causal` has none");
   else if (b->c->memory.inference.cache == 0)

@@ -147,9 +147,9 @@ static void put_foot(struct report *r, const struct layer_table *t) {
                 count_text(model->total.train_macs - model->total.macs).text);
   }
   if (folded)
-    text_put(&foot, " `x N`: N equal blocks; the rows below are those of one.");
+    text_put(&foot, " `x N`: N equal blocks; the rows below show one of them.");
   if (t->closed)
-    text_put(&foot, " Groups are closed: --depth opens them.");
+    text_put(&foot, " Groups are folded: --depth opens them.");
   if (folded || t->closed)
     text_put(&foot, " --unfold shows every row.");
   if (t->left_out)

@@ -182,7 +182,7 @@ static void put_needs(struct screen *s) {
   add_beside(s, &parts);
   if (a->device.bytes && a->device.room <= 1) {
     put_size(s, a->bytes);
-    text_put(&s->line, ", and none is available");
+    text_put(&s->line, ", but none is available");
   } else if (a->device.bytes) {
     int64_t unit = max_i64(a->device.room, a->bytes);
     if (min_i64(a->device.room, a->bytes) < unit / 100) {
@@ -238,7 +238,7 @@ static void put_available(struct screen *s) {
       {runtime_name(s->predict ? s->c->settings->infer.runtime
                                : RUNTIME_PYTORCH),
        a->device.taken},
-      {s->predict && s->c->settings->infer.utilization ? "left to others"
+      {s->predict && s->c->settings->infer.utilization ? "used by others"
                                                        : "reserve",
        a->device.reserve}};
   text_size_in(&s->line, card, unit, units_of(s));
@@ -600,7 +600,8 @@ static void put_question(struct screen *s) {
 
 /* Why devices cannot share the net; the reason is an error above. */
 static void put_refusal(struct screen *s) {
-  text_put(&s->line, "not computed: the devices cannot share this net");
+  text_put(&s->line, "not computed: the net cannot be divided among the "
+                     "devices");
   end_row(s, "needs");
 }
 

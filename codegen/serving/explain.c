@@ -111,9 +111,9 @@ static void put_layers(struct serving_report *r) {
   if (!a->blocks)
     return;
   text_printf(&r->line,
-              "  %s layers: %" PRId64 " that keep something of a sequence, and "
-              "the output; on the card the last min(%" PRId64 ", %" PRId64
-              ") of them, and the output with %" PRId64,
+              "  %s layers: %" PRId64 " with a KV cache or state, and the "
+              "output; the last min(%" PRId64 ", %" PRId64 ") of them are on "
+              "the card, and the output with %" PRId64,
               explain_mark(r), turns, a->on_card, turns, a->blocks);
   text_wrap(r->out, text_slice(&r->line), 2, output_width(r->c));
   r->line.length = 0;

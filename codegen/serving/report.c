@@ -253,8 +253,8 @@ static void put_whose_step(struct serving_report *r) {
   if (infer->step || !infer->weight_dtype ||
       weights_type(infer->weight_dtype)->scope != SCOPE_FILE)
     return;
-  text_put(&r->line,
-           "  the step is the profile's, not llama.cpp's: `--step llama.cpp`");
+  text_put(&r->line, "  the step is the profile's; for llama.cpp's use `--step "
+                     "llama.cpp`");
   end_line(r);
 }
 
@@ -286,7 +286,7 @@ static void put_report(const struct compiled *c, struct text *out) {
   if (!r.a.device.bytes)
     return;
   if (r.a.device.taken >= r.a.device.bytes) {
-    text_put(out, "  the runtime itself leaves no memory on the device\n");
+    text_put(out, "  the runtime itself takes all memory of the device\n");
     return;
   }
   text_printf(&r.line, "  of %s on %s: longest context ",

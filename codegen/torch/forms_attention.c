@@ -215,8 +215,8 @@ static bool is_bias_whole(const struct torch_form *f) {
 static void put_qkv(struct torch_form *f) {
   if (form_given(f, "cross") || is_joint(f) || has_values(f) ||
       form_int(f, "out") || form_word(f, "noout"))
-    f->refuses = "the names `qkv` and `proj` are of an attention of one "
-                 "sequence, and as wide";
+    f->refuses = "the names `qkv` and `proj` need self-attention with an "
+                 "output of the same width";
   put_attention(f, HELPER_QkvAttention);
 }
 

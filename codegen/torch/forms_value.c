@@ -57,7 +57,8 @@ void form_gn(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   if (form_param(f, "weight")) {
     if (seen.order == ORDER_FLAT)
-      f->refuses = "groups of a flattened map, whose channels lie apart";
+      f->refuses = "groups of a flattened map, whose channels are not "
+                   "contiguous";
     const char *end = start_norm(f);
     MAKE(f, "nn.GroupNorm(%i, %i%k%s", "groups", form_int(f, "groups"),
          "channels", shape_channels(f->layer->in[0]), "eps", "1e-05", eps, end);

@@ -170,7 +170,7 @@ static void refuse(struct python *p, int64_t node, const char *why) {
   struct text text = text_new(p->arena);
   text_put(&text, "`");
   model_put_name(&text, p->model, node);
-  text_printf(&text, "` cannot be called `%.*s` in PyTorch: %s",
+  text_printf(&text, "` cannot be named `%.*s` in PyTorch: %s",
               SLICE_ARG(p->given[node].path), why);
   p->refuses = text_string(&text);
 }
@@ -181,8 +181,8 @@ const char *python_misnamed(const struct python *p, int64_t node,
   text_put(&text, "`");
   model_put_name(&text, p->model, node);
   text_printf(&text,
-              ".%s` cannot be called `%.*s`: the module of its layer calls its "
-              "tensors otherwise",
+              ".%s` cannot be named `%.*s`: the module of its layer names "
+              "its tensors differently",
               tensor, SLICE_ARG(p->given[node].path));
   return text_string(&text);
 }
@@ -194,7 +194,7 @@ void python_check_given(struct python *p) {
     if (!p->given[i].path.length)
       continue;
     if (map_add(p->arena, &taken, p->given[i].path)->number++)
-      refuse(p, i, "another layer is called so");
+      refuse(p, i, "another layer has this name");
     else if (!is_name(p, &p->given[i]))
       refuse(p, i, "netc cannot write such a name");
   }
@@ -202,12 +202,12 @@ void python_check_given(struct python *p) {
     for (struct slice of = parent_of(p->given[i].path); of.length;
          of = parent_of(of))
       if (map_find(&taken, of))
-        refuse(p, i, "it would lie inside of another layer");
+        refuse(p, i, "it would be inside another layer");
 }
 
 void python_check_keys(struct python *p) {
   for (size_t i = 0; i < p->model->nodes.count && !p->refuses; i++)
     if (p->given[i].path.length && p->made[i].path.length &&
         !slice_equal(p->given[i].path, python_key(p, (int64_t)i)))
-      refuse(p, (int64_t)i, "its module is another one's part");
+      refuse(p, (int64_t)i, "its module is part of another module");
 }

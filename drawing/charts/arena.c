@@ -151,18 +151,18 @@ static struct slice subtitle_of(struct arena_map *a, struct text *out) {
   const struct infer_settings *infer = &a->c->settings->infer;
   size_t all = f->arena.count;
   text_printf(out,
-              "Planned by netc; batch %s, %s, offsets in multiples of %lld. %s "
-              "buffer%s over %s steps, not to scale in time",
+              "Planned by netc; batch %s, %s, offsets in multiples of %lld. "
+              "%s buffer%s over %s steps; time is not to scale",
               count_text(infer->batch).text, element_long_name(infer->dtype),
               (long long)infer->align, count_text((int64_t)all).text,
               all == 1 ? "" : "s", count_text(a->steps).text);
   if (a->count < all) {
-    text_put(out, "; those that share their place on a grid of ");
+    text_put(out, "; those in the same place on a grid of ");
     text_printf(out, "%d px are one rectangle: ", a->cell);
     text_count(out, (int64_t)a->count);
     text_put(out, " are drawn");
   }
-  text_printf(out, ". Weights, %s, are not in it.",
+  text_printf(out, ". Weights, %s, are not included.",
               output_size(a->c, f->weights).text);
   return text_slice(out);
 }
@@ -171,10 +171,9 @@ static struct slice words_below(struct arena_map *a, struct text *out) {
   const struct inference *f = &a->c->memory.inference;
   text_printf(out, "Arena %s", output_size(a->c, f->plan.height).text);
   if (f->plan.optimal) {
-    text_put(out, " = the lower bound: no plan has less");
+    text_put(out, " = the lower bound: no plan is smaller");
   } else {
-    text_printf(out,
-                "; lower bound %s: no plan has less than that, this one has ",
+    text_printf(out, "; lower bound %s: no plan is smaller; this one takes ",
                 output_size(a->c, f->plan.lower_bound).text);
     text_fixed(out,
                100.0 * (double)(f->plan.height - f->plan.lower_bound) /
@@ -182,7 +181,7 @@ static struct slice words_below(struct arena_map *a, struct text *out) {
                2);
     text_put(out, " % more");
   }
-  text_put(out, ". Most is alive at ");
+  text_put(out, ". The maximum in memory is at ");
   if (f->live_node == NO_NODE)
     text_put(out, "the input");
   else
@@ -197,8 +196,8 @@ static struct slice words_below(struct arena_map *a, struct text *out) {
     text_printf(out, " and %zu more", f->at_peak.count - NAMED);
   text_putc(out, '.');
   if (f->order.count)
-    text_put(out, " Layers run in the order that needs least, which is not "
-                  "that of the source.");
+    text_put(out, " Layers run in the order with the smallest arena, which "
+                  "differs from the source.");
   return text_slice(out);
 }
 
@@ -240,7 +239,7 @@ static void draw_box(struct arena_map *a, const struct arena_box *box) {
               output_size(a->c, b->bytes).text, count_text(b->offset).text,
               (long long)b->first, (long long)b->last);
   if (box->count > 1)
-    text_printf(note, "\nthe largest of %zu that are drawn here", box->count);
+    text_printf(note, "\nthe largest of %zu drawn here", box->count);
   chart_rect(&a->chart, chart_fill_class(fill, !thin), at,
              chart_note(&a->chart));
   draw_name(a, b, at, ink);
@@ -267,7 +266,7 @@ static void draw_peak(struct arena_map *a) {
     if (buffer_at(a, f->at_peak.at[i])->first > step)
       step = buffer_at(a, f->at_peak.at[i])->first;
   double x = chart_at(&a->x, (double)step + 0.5), y = a->top + PLOT_HEIGHT;
-  text_put(&a->chart.note, "most alive: ");
+  text_put(&a->chart.note, "maximum in memory: ");
   if (f->live_node == NO_NODE)
     text_put(&a->chart.note, "the input");
   else
@@ -321,7 +320,7 @@ struct scene *arena_scene(const struct compiled *c) {
   double width = chart_inner(&a.chart);
   double y = a.top + PLOT_HEIGHT + BELOW + 2 * 15;
   chart_open(&a.chart, y + 15 * chart_lines(CHART_SMALL, width, caption),
-             slice_of("the arena at prediction"), subtitle, words);
+             slice_of("arena for inference"), subtitle, words);
   chart_byte_axis(&a.chart, &a.y, LEFT, a.right, output_units(c));
   for (size_t i = 0; i < a.count; i++)
     draw_box(&a, &a.boxes[i]);

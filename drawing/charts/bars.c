@@ -192,7 +192,7 @@ static struct slice subtitle_of(struct bars *b, struct text *out) {
             ? " \xC3\x97 N: N blocks together, some of other sizes or inputs."
             : " \xC3\x97 N: N equal blocks together.");
   if (b->leaves.closed)
-    text_put(out, " Groups are closed, so that the rows fit.");
+    text_put(out, " Groups are folded so that the rows fit.");
   if (b->empty) {
     text_printf(out, " %s row%s without any of the three %s left out.",
                 count_text((int64_t)b->empty).text, b->empty == 1 ? "" : "s",
@@ -201,7 +201,7 @@ static struct slice subtitle_of(struct bars *b, struct text *out) {
   if (b->other_count) {
     text_put(out, " The rows with the largest shares are shown, ");
     text_count(out, (int64_t)b->other_count);
-    text_put(out, " others are the last bar.");
+    text_put(out, " the last bar is the rest.");
   }
   return text_slice(out);
 }

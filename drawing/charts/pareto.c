@@ -178,8 +178,8 @@ static struct slice subtitle_of(struct pareto *p, struct text *out) {
                 goal->name);
   }
   text_printf(out,
-              ". %s variant%s, named by %s, %s on the front: no other is at "
-              "least as good in all goals. Grey: the others.",
+              ". %s variant%s, named by %s, %s on the front: no other "
+              "variant is at least as good in all goals. Grey: the others.",
               count_text((int64_t)p->best_count).text,
               p->best_count == 1 ? "" : "s", p->front->names,
               p->best_count == 1 ? "is" : "are");
@@ -373,10 +373,10 @@ static void choose_across(struct pareto *p) {
 const char *pareto_refuses(const struct compiled *c) {
   const struct netc_front *front = c->options->front;
   if (!front)
-    return "this chart is of many nets: `netc sweep --pareto` draws it";
+    return "this chart needs many nets: `netc sweep --pareto` draws it";
   if (front->goal_count < 2 || front->goal_count > NETC_MOST_GOALS ||
       front->dot_count == 0)
-    return "a front has from 2 to 4 goals, and a dot at least";
+    return "a front needs 2 to 4 goals and at least one point";
   return NULL;
 }
 

@@ -113,7 +113,7 @@ static void put_hover(struct roofline *r, const struct roof_bin *bin) {
                      ? "\nbound by memory, "
                      : "\nbound by compute, ");
   roof_put_seconds(note, bin->seconds);
-  text_put(note, " at the least, ");
+  text_put(note, " at least, ");
   roof_put_percent(note, bin->seconds, r->seconds);
 }
 
@@ -155,7 +155,7 @@ void roof_draw_layers(struct roofline *r) {
   }
   chart_text_as(&r->chart, "over", CHART_TEXT, CHART_START, ROOF_LEFT,
                 r->below - 9,
-                slice_of("share of the least time of a forward pass"));
+                slice_of("share of the minimum time of a forward pass"));
   for (int i = 0; i < ROOF_BINS; i++)
     if (r->bins[i].count)
       draw_bin(r, &r->bins[i], &scale);

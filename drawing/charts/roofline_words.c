@@ -40,20 +40,22 @@ struct slice roof_title(struct roofline *r) {
 }
 
 struct slice roof_subtitle(struct roofline *r, struct text *out) {
-  text_printf(out, "Computed from %s's peaks by its maker, not measured",
+  text_printf(out, "Computed from the maker's peaks of %s, not measured",
               r->gpu->word);
   if (r->lacking)
-    text_printf(out, " (no peaks are known of %s; this one is the default)",
+    text_printf(out,
+                " (the peaks of %s are not known; this device is the "
+                "default)",
                 r->lacking);
   else if (!r->chosen)
-    text_put(out, " (no --gpu was given; this one is the default)");
+    text_put(out, " (no --gpu was given; this device is the default)");
   text_printf(out, ". Forward pass, batch %s, %s", count_text(r->batch).text,
               element_long_name(r->element));
   if (r->rated != r->element)
-    text_printf(out, ", for which there is no figure: the roof is that of %s",
+    text_printf(out, ", for which no figure is known: the roof is for %s",
                 element_long_name(r->rated));
   text_put(out, ". Each layer reads its inputs and weights once and writes "
-                "its output once, none are fused; FLOPs = 2 x MACs.");
+                "its output once, without fusion; FLOPs = 2 x MACs.");
   return text_slice(out);
 }
 
@@ -64,7 +66,7 @@ struct slice roof_words_below(struct roofline *r, struct text *out) {
   text_put(out, " FLOP/byte the bytes take longer than the operations. A "
                 "forward pass takes ");
   roof_put_seconds(out, r->seconds);
-  text_put(out, " at the least, ");
+  text_put(out, " at least, ");
   roof_put_percent(out, r->waiting, r->seconds);
   text_put(out, " of it bound by memory");
   if (r->idle.count) {
@@ -74,6 +76,6 @@ struct slice roof_words_below(struct roofline *r, struct text *out) {
                 r->idle.count == 1 ? "" : "s");
   }
   text_put(out, ". Layers of about the same intensity share a dot and a bar, "
-                "named by the dearest (+n more).");
+                "named after the slowest (+n more).");
   return text_slice(out);
 }

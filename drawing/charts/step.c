@@ -7,7 +7,7 @@
 #include "base/check.h"
 
 static const char *const band_names[BAND_COUNT] = {
-    "parameters", "optimizer's state",  "batch, buffers, rounding",
+    "parameters", "optimizer state",    "batch, buffers, rounding",
     "gradients",  "saved for backward", "temporaries"};
 static const int band_fills[BAND_COUNT] = {0, 1, 5, 2, 3, 4};
 
@@ -156,7 +156,7 @@ void step_put_place(const struct step_chart *t, struct text *out,
                     const struct moment *m) {
   static const char *const places[] = {"forward pass of ", "backward pass of "};
   if (m->phase == PHASE_STEP) {
-    text_put(out, "optimizer's step");
+    text_put(out, "optimizer step");
     return;
   }
   text_put(out, places[m->phase]);

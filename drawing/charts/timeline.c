@@ -58,9 +58,9 @@ static struct slice subtitle_of(struct timeline *t, struct text *out) {
     text_printf(out, ", %zu checkpointed segment%s", t->c->memory.ranges.count,
                 t->c->memory.ranges.count == 1 ? "" : "s");
   timeline_put_device(out, &t->c->memory.parallel);
-  text_put(out, ". Operations in their order, not to scale in time");
+  text_put(out, ". Operations are in order; time is not to scale");
   if (t->step.span > 1) {
-    text_printf(out, "; %s of them, and a column shows the largest of %zu",
+    text_printf(out, "; %s operations, and a column shows the largest of %zu",
                 count_text((int64_t)t->step.moments).text, t->step.span);
   }
   text_putc(out, '.');
@@ -76,7 +76,7 @@ static void put_peak(struct timeline *t, struct text *out) {
     return;
   }
   if (m->alive.count)
-    text_put(out, "; alive there, besides what is always:");
+    text_put(out, "; in memory there, besides the permanent parts:");
   for (size_t i = 0; i < m->alive.count && i < NAMED; i++) {
     text_put(out, i ? ", " : " ");
     if (m->alive.at[i].node == NO_NODE)
@@ -102,7 +102,7 @@ static void put_device(struct timeline *t, struct text *out) {
                 output_size(t->c, m->fit.device.taken).text);
   }
   if (m->fit.device.reserve > 0) {
-    text_printf(out, " and of which %s are a reserve",
+    text_printf(out, " and which has a reserve of %s",
                 output_size(t->c, m->fit.device.reserve).text);
   }
   enum fit_verdict verdict = fit_judge(peak, room, m->fit.device.reserve, 0, 0);

@@ -391,27 +391,25 @@ static struct slice subtitle_of(struct volumes *p, struct text *out) {
   text_put(out, "Heights and depths by the square root of a map's sides, "
                 "widths by the logarithm of its channels.");
   if (p->has_sequences)
-    text_put(out, " Sequences have no depth: as high as they are long.");
+    text_put(out, " Sequences have no depth; their height is their length.");
   if (p->has_vectors)
-    text_put(out, " Vectors are bars, by the logarithm of their values.");
+    text_put(out, " Vectors are bars, by the logarithm of their size.");
   if (p->has_more_axes)
     text_put(out, " Axes before the last two are only in the label.");
   if (p->has_copies)
-    text_put(out,
-             " Layers in a row that leave the same shape are one box, named by "
-             "the first; +n: others follow.");
+    text_put(out, " Consecutive layers with the same output shape are one box, "
+                  "named after the first; +n: others follow.");
   for (size_t i = 0; i < p->flow.count && !p->has_stripes; i++)
     p->has_stripes = !p->flow.boxes[i].elided && is_activated(p, i);
   if (p->has_stripes)
     text_put(out, " The darker end of a box is its activation.");
   if (p->flow.frames.count)
-    text_put(out, " A dashed frame is there as often as it says.");
+    text_put(out, " A dashed frame is repeated as often as its label says.");
   if (p->is_u)
     p->flow.hidden = 0; /* a U has a lane for every skip */
   flow_put_remarks(out, &p->flow);
   if (p->line_count > 1 && !p->is_u)
-    text_put(out, " A number stands at both ends of what leads to another "
-                  "line.");
+    text_put(out, " A number marks both ends of a connection to another line.");
   if (p->has_numbers)
     text_put(out, " A number is a vector or sequence.");
   return text_slice(out);
@@ -458,8 +456,8 @@ struct scene *volumes_scene(const struct compiled *c) {
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);
   double y = place_lines(p, chart_head_height(&p->chart, subtitle) + 6);
-  chart_open(&p->chart, y + 30, slice_of("what flows through it"), subtitle,
-             summary_of(p, &summary));
+  chart_open(&p->chart, y + 30, slice_of("tensors that flow through the net"),
+             subtitle, summary_of(p, &summary));
   for (size_t i = 0; i < p->flow.count; i++)
     draw_volume(p, i);
   volumes_draw_frames(p);

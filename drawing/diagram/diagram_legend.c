@@ -98,7 +98,7 @@ static int64_t legend_walk(struct legend *l) {
                slice_of("(A): drawn once, in a frame of its own"));
   if (l->d->stubs.count)
     add_swatch(l, NO_COLOUR,
-               slice_of("a name at an arrow: a tensor from elsewhere"));
+               slice_of("a name at an arrow: a tensor from another place"));
   for (size_t i = 0; i < layer_kind_count() && tightness(l->d)->few_tails; i++)
     add_tail(l, i);
   return l->y + LINE;

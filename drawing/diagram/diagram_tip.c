@@ -103,7 +103,7 @@ void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
   put_fact(&tip, row->cost.macs, " MACs");
   if (item->times > 1)
     put_fact(&tip, item->times,
-             item->varies ? " times, of different sizes"
+             item->varies ? " times, with different sizes"
                           : " times, each like this");
   if (d->c->inlined) /* a page shows its sources itself */
     text_printf(&tip.line, "line %u", (unsigned)at.line);

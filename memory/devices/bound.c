@@ -121,13 +121,13 @@ const char *bound_lacks(const struct bound_cluster *cluster,
   const struct gpu *gpu = cluster->gpu;
   return gpu->bandwidth == 0 ? "the bandwidth of its memory"
          : bound_rate(train, gpu) == 0
-             ? "its operations a second in the type of the step"
+             ? "its operations per second in the type of the step"
          : cluster->devices > 1 && !gpu->links[LINK_NEAR]
-             ? "what it sends to another device of its host"
+             ? "the bandwidth to other devices of its host"
          : cluster->devices > cluster->of_host && !cluster->network
-             ? "what it sends to other hosts"
+             ? "the bandwidth to other hosts"
          : (train->host_memory || train->offload) && !gpu->links[LINK_HOST]
-             ? "what it sends to its host"
+             ? "the bandwidth to its host"
              : NULL;
 }
 

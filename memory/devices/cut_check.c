@@ -26,24 +26,23 @@ bool cut_check(const struct model *model, const struct settings *settings,
     sum += train->turns->at[i]; /* of at most LIMIT_LAYERS each */
   if (!r.count)
     given_help(diag(diags, OUT_OF_RANGE, place,
-                    "the net has no blocks that repeat, to share among stages"),
-               place, "`cut=macs`, or leave it out");
+                    "the net has no repeated blocks to divide among stages"),
+               place, "use `cut=macs`, or leave it out");
   else if (train->turns->count != parts)
     given_help(diag(diags, OUT_OF_RANGE, place,
-                    "%" PRId64 " numbers for %" PRId64 " stages",
+                    "`cut` has %" PRId64 " numbers for %" PRId64 " stages",
                     train->turns->count, parts),
                place,
-               "give %" PRId64 " numbers that add up to %" PRId64
-               ", the blocks that the net repeats",
+               "give %" PRId64 " numbers that add up to %" PRId64 ", the "
+               "number of repeated blocks",
                parts, r.count);
   else if (sum == r.count)
-    given_help(diag(diags, OUT_OF_RANGE, place, "a stage without layers"),
-               place,
-               "only the first and the last may have no turns, if "
-               "other layers stand before or after them");
+    given_help(diag(diags, OUT_OF_RANGE, place, "a stage has no layers"), place,
+               "only the first and the last stage may have no blocks, if "
+               "other layers are before or after the blocks");
   else
     given_help(diag(diags, OUT_OF_RANGE, place,
-                    "numbers that add up to %" PRId64
+                    "the numbers add up to %" PRId64
                     ", but the net repeats %" PRId64 " blocks",
                     sum, r.count),
                place, "they must add up to %" PRId64, r.count);
@@ -109,7 +108,9 @@ void cut_warn(const struct model *model, const struct settings *settings,
     if (p->repeated.count && p->stages.at[0].part_count == 1 &&
         find_even_turns(model, before, &p->repeated, (int64_t)p->stages.count,
                         most, &scratch, &even))
-      given_help(d, place, "the most even cut between blocks: `cut=\"%.*s\"`",
+      given_help(d, place,
+                 "the most even cut between blocks is "
+                 "`cut=\"%.*s\"`",
                  SLICE_ARG(even));
   }
   arena_close(&scratch);

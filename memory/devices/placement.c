@@ -213,7 +213,9 @@ static void find_nearest(struct place_finder *f, struct candidates *all) {
   qsort(all->at.at, all->at.count, sizeof *all->at.at, by_holds);
   for (size_t i = 0; i < all->at.count; i++) {
     const struct place_candidate *candidate = &all->at.at[i];
-    progress_tell(f->request->model->progress, "nothing fits: what is nearest?",
+    progress_tell(f->request->model->progress,
+                  "nothing fits; searching the "
+                  "closest placement",
                   (int64_t)i, (int64_t)all->at.count);
     if (candidate->holds - f->placing->room >= least)
       break;

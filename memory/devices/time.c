@@ -75,7 +75,8 @@ const char *time_missing(const struct model *model,
 
 const char *time_missing_way(const struct train_settings *train) {
   return train->offload                ? "published runs offload nothing"
-         : train->context_parallel > 1 ? "published runs share no positions"
+         : train->context_parallel > 1 ? "published runs do not use context "
+                                         "parallelism"
                                        : NULL;
 }
 
@@ -155,21 +156,21 @@ bool time_check(const struct model *model, const struct settings *settings,
       given_train(model, settings, train->tokens ? "tokens" : "price");
   if (train->tokens && train->samples) {
     given_help(diag(diags, OUT_OF_RANGE, place,
-                    "tokens and samples both say how long a training is"),
+                    "tokens and samples both set the length of the training"),
                place, "leave one of them out");
     return false;
   }
   if (train->tokens && !tokens_of(model)) {
     given_help(
         diag(diags, OUT_OF_RANGE, place, "no input of the net takes tokens"),
-        place, "`samples=%lld` says how long a training is",
+        place, "set the length of the training with `samples=%lld`",
         (long long)train->tokens);
     return false;
   }
   if (train->price && !train->tokens && !train->samples) {
     given_help(diag(diags, MISSING_ARGUMENT, place,
-                    "a price needs to know how long a training is"),
-               place, "`tokens=1e12` or `samples=1e9`");
+                    "a price needs the length of the training"),
+               place, "add `tokens=1e12` or `samples=1e9`");
     return false;
   }
   return true;

@@ -94,14 +94,15 @@ static bool is_served(struct refusal *r, const struct model *model) {
     text_put(r->help,
              written_attention(model) == NO_NODE
                  ? "write `attention 8 causal`"
-                 : "attention that is written out as products has no KV "
-                   "cache; `attention` has one with `causal`");
+                 : "attention written as matrix products has no KV cache; "
+                   "`attention` with `causal` has one");
     return false;
   }
   text_put(r->why, "only language models can be served: this net continues no "
                    "sequence of tokens");
-  text_put(r->help, "`input tokens 2048 : i32`, and other inputs by `cross=`; "
-                    "for other nets there are `batch=` and `decode=`");
+  text_put(r->help, "a language model has `input tokens 2048 : i32`, and "
+                    "other inputs by `cross=`; for other nets use `batch=` "
+                    "and `decode=`");
   return false;
 }
 
@@ -184,7 +185,7 @@ static bool blocks_divide(struct refusal *r, const struct model *model,
     text_printf(r->why,
                 "blocks of %d values do not divide the %" PRId64 " of a head",
                 (k ? k : v)->block, head);
-    text_put(r->help, "`cache=i8` has one type for every value");
+    text_put(r->help, "`cache=i8` has one type for all values");
     return false;
   }
   return true;
@@ -211,9 +212,11 @@ static bool keeps_values(struct refusal *r,
   if (serving_is_fused(infer) || !cache_blocks(cache_type_v(infer)))
     return true;
   r->setting = infer->attention ? "attention" : "flash";
-  text_printf(r->why, "llama.cpp needs flash attention for values in %s",
+  text_printf(r->why,
+              "llama.cpp needs flash attention for a KV cache with "
+              "values in %s",
               cache_word(cache_type_v(infer)));
-  text_put(r->help, "`attention=fused`, or `cache_v=f16`");
+  text_put(r->help, "use `attention=fused`, or `cache_v=f16`");
   return false;
 }
 
