@@ -617,9 +617,12 @@ static void tables_refuse_what_they_cannot_show(void **state) {
   expect(NETC " " LLAMA " --gpu t4,nowhere", 2, "", "--gpu nowhere: ");
   expect(NETC " " LLAMA " --batch 1,2 --zero 1,2 --dtype bf16,f16 "
               "--optimizer sgd,adam --precision full,mixed",
-         2, "", "at most 4 settings have several values");
+         2, "",
+         "--precision full,mixed: at most 4 settings can have several "
+         "values");
   expect(NETC " diff " CNN " " UNET " --batch 1,2", 2, "",
-         "one value at a time");
+         "--batch takes one value here; `netc FILE.net` makes a table of "
+         "several");
 #define PREDICT " examples/resnet50.net --predict "
   expect(NETC PREDICT "--data-parallel 1,2 --gpu t4", 2, "",
          "--data-parallel 1,2: it is not used here; --tensor-parallel splits "

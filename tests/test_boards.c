@@ -161,7 +161,7 @@ static void a_core_that_is_not_measured_has_no_code(void **state) {
   assert_int_equal(member(board, "ram_need_bytes"), 8640);
   json_decref(all);
   expect(NETC " " KWS " --brief --board ESP32", 0,
-         "not measured on xtensa-lx6, and not counted", "");
+         "code and stack are not measured on xtensa-lx6 and not counted", "");
 }
 
 static void a_board_may_run_from_ram(void **state) {
@@ -219,9 +219,9 @@ static void a_check_fails_where_it_does_not_fit(void **state) {
   (void)state;
   expect(NETC " check " RESNET " --board STM32F746", 0, "", "");
   expect(NETC " check " RESNET " --board STM32F746 --ram 32KiB", 1, "",
-         "of RAM, and the board has 32.00 KiB");
+         "of RAM, but the board has 32.00 KiB");
   expect(NETC " check " RESNET " --flash 80KiB", 1, "",
-         "of flash, and the board has 80.00 KiB");
+         "of flash, but the board has 80.00 KiB");
   expect(NETC " " RESNET " --brief --must-fit --ram 16KiB", 1, "DOES NOT FIT",
          "");
   expect(NETC " " RESNET " --brief --ram 16KiB", 0, "DOES NOT FIT", "");

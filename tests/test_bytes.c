@@ -54,7 +54,8 @@ static void read_all(struct byte_reader *r, struct arena *arena) {
   assert_false(bytes_match(r, "a", 1)); /* no error: nothing is promised */
   assert_true(bytes_ok(r));
   assert_int_equal(bytes_u8(r), 0);
-  assert_holds(r->fault, "it ends before what it promises (byte ");
+  assert_holds(r->fault, "it ends too early: some of its data are missing "
+                         "(byte ");
   bytes_fail(r, "another");
   assert_false(bytes_go(r, 0));
   assert_null(strstr(r->fault, "another"));
@@ -114,7 +115,7 @@ static void nesting_is_limited(void **state) {
   bytes_leave(&r);
   assert_true(bytes_enter(&r));
   assert_false(bytes_enter(&r));
-  assert_holds(r.fault, "levels of nesting");
+  assert_holds(r.fault, "it is nested more than 200 levels deep");
 }
 
 /* Large ones are read at their end, at once; one that shrinks is an error. */
@@ -134,7 +135,7 @@ static void files_of_any_size(void **state) {
   assert_true(bytes_go(&r, UINT64_C(4999990000)));
   assert_int_equal(truncate(path, 10), 0);
   bytes_u64(&r);
-  assert_holds(r.fault, "it became shorter while it was read");
+  assert_holds(r.fault, "it was truncated while netc read it");
   byte_store_close(&store);
 }
 
@@ -352,8 +353,10 @@ static void archives_are_refused(void **state) {
   (void)state;
   assert_holds(fault_of((struct archive){.flags = 1}, 0, 0, 0),
                "`one` is encrypted");
-  assert_holds(fault_of(plain, DIRECTORY_CRC, 7, 8), "its checksum is another");
-  assert_holds(fault_of(plain, DIRECTORY_SIZE, 7, 8), "has another size");
+  assert_holds(fault_of(plain, DIRECTORY_CRC, 7, 8), "`one` is corrupt: its "
+                                                     "checksum differs");
+  assert_holds(fault_of(plain, DIRECTORY_SIZE, 7, 8), "`one` is corrupt, or "
+                                                      "has a different size");
   assert_holds(fault_of(plain, DIRECTORY_SIZE, 7, 0), "has two sizes");
   assert_holds(fault_of(plain, DIRECTORY_SIZE + 2, 7, 8),
                "unpacked it would be more than 100 times as large");
@@ -382,7 +385,7 @@ static void bombs_are_refused(void **state) {
   assert_true(a.used < 1 << 14);
   struct byte_store store = byte_store_of((struct slice){a.at, a.used});
   assert_false(zip_open(&zip, &store, &arena));
-  assert_holds(zip.fault, "more than 100 times as large");
+  assert_holds(zip.fault, "unpacked it would be more than 100 times its size");
   arena_close(&arena);
   free(zeros);
   free(a.at);

@@ -119,7 +119,7 @@ static void named_inputs_are_parameters(void **state) {
          "--parameter: the file has no input `tokn`");
   expect(NETC " import tests/data/import/caffe/SqueezeNet_v1.0_deploy.prototxt "
               "--parameter token",
-         2, "", "--parameter is about ONNX files");
+         2, "", "--parameter needs an ONNX file");
 }
 
 int main(int argc, char **argv) {

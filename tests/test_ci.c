@@ -15,7 +15,7 @@ static const struct {
     {"check --predict --memory 1MiB examples/resnet50.net",
      1,
      {"\"does-not-fit\"", "\"file\": \"examples/resnet50.net\"",
-      "no memory beside the framework"}},
+      "no memory left beside the framework"}},
     {"examples/resnet50.net --must-fit --memory 2GiB --batch 256 -o %s/x.svg",
      1,
      {"\"does-not-fit\"", "a training step needs", NULL}},
@@ -105,7 +105,7 @@ static void budgets_of_the_command_line_are_checked(void **state) {
   expect(NETC " check examples/vgg16.net --budget params=138357544,macs=16G", 0,
          "", "");
   expect(NETC " check examples/vgg16.net --budget params=138357543", 1, "",
-         "over by 1");
+         "exceeds the budget by 1");
   expect(NETC " check examples/resnet50.net examples/vgg16.net -Wno-huge-fc "
               "--budget params=26M",
          1, "",
@@ -136,14 +136,18 @@ static void mistakes_have_a_way_out(void **state) {
     const char *says;
   } rows[] = {
       {"fmt none.net", 3, "cannot read none.net: No such file"},
-      {"fmt -i - </dev/null", 2, "without -i"},
+      {"fmt -i - </dev/null", 2,
+       "-i needs a file, but - is <stdin>; leave "
+       "out -i to write to standard"},
       {"examples/vgg16.net --memory 12XB", 2, "KiB MiB GiB TiB"},
       {"examples/vgg16.net --batch 1e9", 2, "`1000000000`"},
       {"examples/vgg16.net --batch 1.5", 2, "use floor()"},
       {"examples/vgg16.net -D =3", 2, "NAME=VALUE, not `=3`"},
       {"examples/vgg16.net -O2", 2, "unknown option `-O2`"},
       {"examples/vgg16.net --predict=yes", 2, "`--predict` takes no value"},
-      {"examples/vgg16.net -MD", 2, "-MD goes with -o FILE"},
+      {"examples/vgg16.net -MD", 2,
+       "-MD needs a target: add -o FILE, or -MT "
+       "NAME"},
       {"examples/vgg16.net check", 2, "the command comes first: `netc check"},
       {"check", 2, "see `netc check --help`"},
       {"place examples/vgg16.net --gpus 2xt4 -o x.svg", 2, "-o x.json"},

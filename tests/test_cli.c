@@ -65,7 +65,10 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --svg", 2, "", "`-o NAME.svg`");
   expect(NETC " examples/vgg16.net --json", 2, "", "`--emit=json`");
   expect(NETC " examples/vgg16.net -b 64", 2, "", "`--batch N`");
-  expect(NETC " examples/vgg16.net -Wall", 2, "", "every warning is on");
+  expect(NETC " examples/vgg16.net -Wall", 2, "",
+         "-Wall is not needed: all "
+         "warnings are on, except "
+         "those that `netc");
   expect(NETC " examples/vgg16.net --capacity 5", 2, "", "`netc plan`");
   expect(NETC " examples/vgg16.net -D depth 3", 2, "", "`-D depth=3`");
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
@@ -132,7 +135,8 @@ static void an_offer_can_be_taken(void **state) {
   expect(NETC " import --gpu t4 x.onnx", 2, "",
          "`--gpu` belongs to `netc FILE.net`");
   expect(NETC " examples/vgg16.net --device h100", 3, "",
-         "--devices takes a file of devices, not the name of one");
+         "cannot read h100: No such file or directory; --devices takes a "
+         "file of");
 }
 
 static void what_is_no_value_is_told_what_is(void **state) {
@@ -145,7 +149,7 @@ static void what_is_no_value_is_told_what_is(void **state) {
   expect(NETC " examples/vgg16.net --input axb", 2, "",
          "sizes are joined by x, like 320x320x3\n");
   expect(NETC " examples/vgg16.net -o x.jpeg", 2, "",
-         "x.jpeg: pictures are svg, pdf, tex and png\n");
+         "netc: x.jpeg: a picture needs the suffix svg, pdf, tex or png\n");
 }
 
 /* A prediction has a verdict of its own, which ends where it says. */
@@ -201,8 +205,15 @@ static void tables_compare_batches_devices_and_nets(void **state) {
   expect(NETC RESNET "--batch ' ,8'", 2, "", "missing before the first comma");
   expect(NETC RESNET "--batch '8 , 256' --gpu 't4, h100'", 0,
          "\nh100       79.11 GiB", "");
-  expect(NETC RESNET "--batch 8,256 -o x.json", 2, "", "without -o");
-  expect(NETC " check" RESNET "--gpu all", 2, "", "one value at a time");
+  expect(NETC RESNET "--batch 8,256 -o x.json", 2, "",
+         "several values of a "
+         "setting make a "
+         "table; leave out -o, "
+         "--emit, --dump");
+  expect(NETC " check" RESNET "--gpu all", 2, "",
+         "--gpu takes one value "
+         "here; `netc FILE.net` "
+         "makes a table of several");
   expect(NETC " diff" RESNET "-D depth=50 -D depth=101", 1, "18,992,128", "");
   expect(NETC " diff" RESNET "-D depth=50 -D depth=50", 0, "25,557,032", "");
   expect(NETC " diff" RESNET, 2, "", "two nets");
@@ -245,9 +256,10 @@ static void values_may_be_written_as_people_write_them(void **state) {
   static const char *const wrong[][2] = {
       {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40, a100-80"},
       {"--gpu 'RTX 4060 Ti'", "choose one of: rtx4060ti-8, rtx4060ti-16"},
-      {"--gpu X800-80GB", "unknown gpu `X800-80GB`; say how much memory it "
-                          "has: `--memory 80GiB`; `netc help gpus`"},
-      {"--gpu 'RTX 4090 Laptop GPU'", "has: `--memory 48GiB`"},
+      {"--gpu X800-80GB", "give its memory: `--memory 80GiB`; `netc help "
+                          "gpus` lists the known names"},
+      {"--gpu 'RTX 4090 Laptop GPU'", "give its memory: `--memory 48GiB`; "
+                                      "`netc help gpus` lists the known"},
       {"--gpu rtx4080x", "unknown gpu `rtx4080x`; say how much"},
       {"--memory 0.5B", "there are no parts of a byte"},
       {"--optimizer addam", "did you mean `adam`? choose one of: sgd,"},
@@ -284,12 +296,12 @@ static void a_step_that_does_not_fit_can_fail_a_job(void **state) {
   expect(NETC " --must-fit --batch 256" RESNET, 1, "  DOES NOT FIT\n", "");
   expect(NETC " --must-fit --batch 8" RESNET, 0, "  FITS\n", "");
   expect(NETC " check --must-fit --batch 256" RESNET, 1, "",
-         " GiB, and the device has 12.42 GiB available");
+         " GiB, but the device has 12.42 GiB available");
   expect(NETC " check --must-fit examples/vgg16.net", 2, "", "needs a device");
   expect(NETC " check examples/unet.net --memory 300MiB", 1, "",
-         "the device has no memory beside the framework");
+         "the device has no memory left beside the framework");
   expect(NETC " check examples/unet.net --memory 300MiB --predict", 1, "",
-         "the device has no memory beside the framework");
+         "the device has no memory left beside the framework");
   expect(NETC " examples/unet.net --memory 300MiB", 0,
          "\n  available  300 device - 416 PyTorch\n", "");
   expect(NETC " examples/unet.net --memory 300MiB --units bytes", 0,
@@ -431,7 +443,8 @@ static void inputs_take_other_sizes(void **state) {
   run_free(&r);
   r = run(NETC " examples/zoo/clip.net --input 64");
   assert_int_equal(r.status, 2);
-  assert_holds(r.err, "this net has 2 inputs: say which");
+  assert_holds(r.err, "this net has 2 inputs: name the input, --input "
+                      "NAME=SIZES");
   run_free(&r);
   r = run(NETC " check examples/zoo/resnet.net --input pictures=1x1x1");
   assert_int_equal(r.status, 2);
@@ -539,7 +552,12 @@ static void the_largest_input_fits(void **state) {
   } refused[] = {
       {"examples/zoo/yolov3.net", "needs a device: --gpu NAME", 2},
       {"examples/zoo/gpt2.net --gpu t4", "one picture or clip", 2},
-      {"examples/zoo/yolov3.net --gpu t4 -o x.svg", "without -o", 2},
+      {"examples/zoo/yolov3.net --gpu t4 -o x.svg",
+       "several values of a "
+       "setting make a table; "
+       "leave out -o, --emit, "
+       "--dump",
+       2},
       {"examples/zoo/yolov3.net --memory 10MiB", "no square input fits", 1},
   };
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -560,7 +578,9 @@ static void words_of_params_are_refused_where_they_are_allowed(void **state) {
   expect(YOLO "size=x", 0, "68,229,632", "");
   expect(YOLO "size=3", 1, "", "`size` must be one of n s m l x, not 3");
   expect(YOLO "abc=1", 2, "", "its parameters: size = n, side = 640");
-  expect(YOLO "side=1..3", 2, "", "`netc sweep` runs through");
+  expect(YOLO "side=1..3", 2, "",
+         "it takes one value, not a range; `netc "
+         "sweep` tries A..B or A..B:STEP");
   expect(YOLO "side=x", 1, "", "`x` is neither a number, `true`, `false`");
   expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "",
          "`norm` must be one of identity bn, not bnn");
@@ -680,7 +700,13 @@ static void nets_that_cannot_be_written_have_one_status(void **state) {
     const char *net, *options, *says;
   } rows[] = {
       {"input 9x9x2\navgpool 3 dilate=2\n", "x.py", "for PyTorch: `dilate`"},
-      {"input 9x9x2\navgpool 3x3 /3 dilate=2 ceil\n", "x.onnx", "is dilated"},
+      {"input 9x9x2\navgpool 3x3 /3 dilate=2 ceil\n", "x.onnx",
+       "AveragePool "
+       "with "
+       "dilation "
+       "needs "
+       "`--opset "
+       "19` or later"},
       {"input 8x8\nssm\n", "x.c", "can be measured, but not run"},
       {"input 8x8\nattention 4 packed kv=2 bias=qvo\n", "x.c", "partial bias"},
       {"input 8x8\nattention 4 packed bias=qvo\n", "x.onnx", "partial bias"},
@@ -771,7 +797,8 @@ static void a_file_by_two_paths_is_one_file(void **state) {
   assert_holds(r.out, "fc 3");
   assert_holds(r.out, "main.net: \\\n  main.net \\\n  lib/a.net \\\n"
                       "  other/b.net\n");
-  assert_holds(r.err, "\"./self.net\" is being read already");
+  assert_holds(r.err, "\"./self.net\" uses itself, directly or through other "
+                      "files");
   run_free(&r);
 }
 
@@ -905,7 +932,8 @@ static void names_of_any_kind_are_quoted_or_refused(void **state) {
     if (r.out[0] != '3' || r.out[2])
       print_error("%s: %s\n", wrong[i], r.out);
     assert_string_equal(r.out, "3\n");
-    assert_holds(r.err, "make has no way to name");
+    assert_holds(r.err, "make cannot name the file `./a;touch pwned;`, so "
+                        "there are no");
     run_free(&r);
     remove(path);
   }
@@ -955,9 +983,13 @@ static void a_graphviz_that_fails_leaves_no_picture(void **state) {
 static const struct fake_dot {
   const char *body, *message;
 } fake_dots[] = {
-    {"cat >/dev/null; echo garbage", "dot wrote no whole PNG"},
-    {"cat >/dev/null", "dot wrote no whole PNG"},
-    {"exec /usr/bin/dot \"$@\" | head -c 4000", "dot wrote no whole PNG"},
+    {"cat >/dev/null; echo garbage", "dot succeeded, but wrote no complete "
+                                     "PNG; check with `dot -V` that it"},
+    {"cat >/dev/null", "dot succeeded, but wrote no complete PNG; check with "
+                       "`dot -V` that it"},
+    {"exec /usr/bin/dot \"$@\" | head -c 4000", "dot succeeded, but wrote no "
+                                                "complete PNG; check with "
+                                                "`dot -V` that it"},
     {"kill -SEGV $$", "dot was killed by signal 11"},
     {"exec >&- <&- sleep 600", "dot took more than 1 second"},
     {"exec sleep 600", "NETC_DOT_SECONDS=10 waits longer"},
@@ -1004,10 +1036,12 @@ static void check_mends_what_it_knows(void **state) {
   assert_holds(r.err, "unknown layer or def `frobnicate`");
   run_free(&r);
   expect("printf 'input 4\\n' | " NETC " check --fix -", 2, "",
-         "--fix changes a source");
+         "--fix changes sources; `-` is another kind of file, or comes with "
+         "netc");
   expect(NETC " check --fix zoo:lenet5", 2, "", "or not yours");
   expect(NETC " check --fix tests/data/import/darknet/cifar.test_ab.cfg", 2, "",
-         "--fix changes a source");
+         "--fix changes sources; `-` is another kind of file, or comes with "
+         "netc");
 }
 
 /* It is changed while the compiler waits for what it uses. */

@@ -120,7 +120,7 @@ static struct mistake {
      "Too many levels of symbolic links"},
     {"too-short", "values.bin", "values_bin",
      "head -c 460 values.bin >values_bin",
-     "has 460 bytes, and they are 16 from byte 448"},
+     "`flat` (Reshape): `values_bin` is too short for the values of `sizes`:"},
     {"empty", "values.bin", "values_bin", ": >values_bin", "it has 0 bytes"},
     {"offset", "448", "4a8", "true",
      "`offset` or `length` of the values of `sizes` is not a number"},
@@ -129,7 +129,7 @@ static struct mistake {
     {"behind-the-end", "448", "999", "true",
      "is too short for the values of `sizes`"},
     {"length", "16", "24", "true",
-     "the values of `sizes` are 16 bytes, and the model says 24"},
+     "the values of `sizes` have 16 bytes, but the model gives 24"},
     {"no-location", "location", "LOCATION", "true",
      "which is outside the model's folder"},
 };
@@ -162,7 +162,7 @@ static void standard_input_has_no_folder(void **state) {
   (void)state;
   struct run r = run("%s import - <%s", NETC, MODEL);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "a model from <stdin> has no files beside it");
+  assert_holds(r.err, "a model from <stdin> has no folder to read files from");
   run_free(&r);
 }
 
@@ -286,12 +286,13 @@ static void a_large_file_is_read_in_little_memory(void **state) {
   r = run("truncate -s 3000000000 %s; %s %s import %s", path, LITTLE, NETC,
           path);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "truncated or broken ONNX model: a field longer than the "
-                      "rest of the file at byte");
+  assert_holds(r.err, "truncated or broken ONNX model: a field is longer "
+                      "than the rest of the file at byte");
   run_free(&r);
   write_large(path, FLOAT_DATA, 49152);
   r = run("%s %s import %s; rm %s", LITTLE, NETC, path, path);
-  assert_holds(r.err, "it has over 1 GiB outside `raw_data`");
+  assert_holds(r.err, "it has more than 1 GiB outside `raw_data`, which is "
+                      "not supported");
   run_free(&r);
 }
 

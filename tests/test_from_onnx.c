@@ -59,8 +59,8 @@ static void equal_matrices_are_noted(void **state) {
   const char *path = DATA "/siamese_seq.onnx";
   char *source = import(path, "");
   check_totals(path, source, 384, 2 * 11 * (14 * 8 + 8 * 8));
-  assert_holds(source, "# 2 layers have the bias and the values of another "
-                       "one's matrix, as `enc.0.bias`. Each is counted;");
+  assert_holds(source, "# 2 layers have the bias and the matrix values of "
+                       "another layer, such as `enc.0.bias`. Each is");
   free(source);
   source = import(DATA "/siamese.onnx", "");
   assert_null(strstr(source, "Each is counted"));
@@ -157,7 +157,8 @@ static void batch_norms_that_were_folded_are_told(void **state) {
   r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 0);
   assert_holds(r.err, "note: PyTorch's exporter folds batch norms into");
-  assert_holds(r.err, "20 have a bias");
+  assert_holds(r.err, "PyTorch's exporter folds batch norms into "
+                      "convolutions: 20");
   assert_holds(r.err, "`--assume-bn` writes them");
   assert_holds(r.out, "# Batch norms may be missing after 20 ");
   assert_null(strstr(r.out, " bn "));
@@ -770,29 +771,33 @@ static struct mistake {
   const char *says;
 } mistakes[] = {
     {"missing-input", nothing_makes,
-     "`a` (Relu): it reads `nowhere`, which nothing before it makes"},
-    {"cycle", makes_itself, "it reads `c`, which nothing before it makes"},
-    {"made-twice", made_twice, "`a` (Tanh): `a` is made twice"},
+     "`a` (Relu): it reads `nowhere`, which no node before it produces"},
+    {"cycle", makes_itself, "it reads `c`, which no node before it produces"},
+    {"made-twice", made_twice, "two nodes produce `a`"},
     {"two-initializers", two_initializers, "two initializers are called `w`"},
     {"unknown-operators", unknown_operators,
      "Warp (2), NonZero (1); the first is `a` (Warp)"},
-    {"size-of-2-to-the-62", large_size, "an axis of 4611686018427387904"},
+    {"size-of-2-to-the-62", large_size,
+     "the input `x` is too large: one "
+     "axis has 4611686018427387904 values"},
     {"negative-size", negative_size, "axis 3 of the input `x` has no size"},
     {"open-size", open_size, "= help: give it: --dim rows=VALUE"},
     {"weight-of-2-to-the-62", large_weight, "is too large"},
     {"weight-of-another-map", weight_of_another_map,
      "its weights, 4x5x3x3, do not fit 3 channels in 1 groups"},
     {"window-too-large", window_too_large,
-     "the window is larger than its padded input"},
+     "its window is larger than the padded input"},
     {"groups-below-zero", large_group,
      "(Conv; group=-9223372036854775808): its weights"},
     {"values-are-missing", values_are_missing,
-     "the tensor `w` has 2 values, and 0 are stored"},
+     "the tensor `w` has 2 values, but the file stores 0"},
     {"no-such-axis", no_such_axis, "axis -9223372036854775808 of"},
-    {"stated-shape", other_shape, "`a` is 1x3x8x8 in the file, and 1x4x6x6"},
+    {"stated-shape", other_shape,
+     "`a` (Conv): `a` is 1x3x8x8 in the file, "
+     "but 1x4x6x6 according to its"},
     {"many-axes", many_axes, "`axes` has 64 numbers; at most 12"},
     {"no-utf-8", bad_name, "netc has no equivalent of these operators"},
-    {"no-nodes", no_node, "nothing makes the output `a`"},
+    {"no-nodes", no_node, "no node produces the output `a`"},
 };
 
 static void refused(const char *folder, const char *says) {
@@ -843,8 +848,8 @@ static void other_commands_take_the_options_of_import(void **state) {
   r = run(NETC " check %s; " NETC " examples/vgg16.net --dim rows=8", path);
   assert_int_equal(r.status, 2);
   assert_holds(r.err, "--dim rows=VALUE");
-  assert_holds(r.err, "--dim is about files of other frameworks, and "
-                      "examples/vgg16.net is a source of netc");
+  assert_holds(r.err, "--dim needs a file of another framework, but "
+                      "examples/vgg16.net is a netc source");
   run_free(&r);
 }
 
@@ -935,7 +940,7 @@ static void wrong_wires_are_refused(void **state) {
       {"\x08\x07\x38\x01", "its fields do not have the types", 4},
       {"\x08\x07\x3d\1\2\3\4", "its fields do not have the types", 7},
       {"\x08\x07\x3a\x02\x08\x01", "its fields do not have the types", 6},
-      {"\x08\x07\x3b\1\2\3\4", "a field of unknown kind at byte 3", 7},
+      {"\x08\x07\x3b\1\2\3\4", "a field has an unknown kind at byte 3", 7},
       {"\x08\x07\x3a\x05\x0a\3\x20\1\0", "no field at byte 9", 9},
       {"\x08\x07\x3a\x7f\1", "a field longer than the rest", 5},
       {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
@@ -1106,8 +1111,10 @@ static void what_is_left_out_has_its_parameters_counted(void **state) {
   char *source = import(path, "--allow-unknown");
   assert_holds(source, "(TopK; axis=1): its number of values is not constant; "
                        "it is left out, with what follows from it.");
-  assert_holds(source, "# Left out with them: 192 parameters of 1 tensor, "
-                       "`head.weight`.");
+  assert_holds(source, "# # `b` (TopK; axis=1): its number of values is not "
+                       "constant; it is left out, with what follows from "
+                       "it.\n# 192 parameters of 1 tensor are left out with "
+                       "them: `head.weight`.");
   assert_holds(source, "input 8x8x3\nrelu\n");
   free(source);
 }
@@ -1224,7 +1231,7 @@ static void what_was_given_comes_back(void **state) {
   run_free(&r);
   r = run("%s examples/zoo/lenet5.net --no-source", NETC);
   assert_int_equal(r.status, 2);
-  assert_holds(r.err, "--no-source leaves the source out of a model");
+  assert_holds(r.err, "--no-source needs a model to write: add `-o x.onnx`");
   run_free(&r);
 }
 

@@ -276,7 +276,7 @@ static void bounds_of_both_hold(void **state) {
   expect(PARTED "--memory 3GiB --gpu-layers auto --must-fit", 0,
          "   16 of 33 layers are on the card\n", "");
   expect(PARTED "--host-memory 8GiB", 2, "",
-         "--gpu-layers parts a prediction between a card and its host");
+         "--gpu-layers divides the layers between a card and its host in");
   expect(PARTED "--gpu rtx3060,t4 --gpu-layers auto,12", 0,
          "  12 of 33      3.98 GiB ", "");
 }
@@ -300,9 +300,9 @@ static void errors_name_a_way_out(void **state) {
   expect(NETC " examples/llama3.net --predict --gpu-layers -1", 2, "",
          "`gpu_layers` of infer must be an integer from 0 to 1048576");
   expect(NETC " examples/llama3.net -ngl 20", 2, "",
-         "there is no `-ngl`: write `--gpu-layers N`");
+         "netc has no `-ngl`: write `--gpu-layers N`");
   expect(NETC " examples/llama3.net --n-gpu-layers=20", 2, "",
-         "there is no `--n-gpu-layers`: write `--gpu-layers N`");
+         "netc has no `--n-gpu-layers`: write `--gpu-layers N`");
   expect(NETC " examples/llama3.net --cpu-moe", 2, "",
          "there is no `--cpu-moe`: write `--host-experts all`");
   expect(NETC " examples/llama3.net --n-cpu-moe 9", 2, "",

@@ -150,8 +150,9 @@ static void no_path_of_the_machine_is_told(void **state) {
 /* The compiler for the page is a file beside the program; here a word. */
 static void live_pages_have_the_compiler_and_what_was_chosen(void **state) {
   static const char *const refused[][2] = {
-      {"--live", "--live goes with a page: write `-o x.html`"},
-      {"--live -o x.html --unfold", "cannot answer again with `--unfold`"},
+      {"--live", "--live needs a page: add `-o x.html`"},
+      {"--live -o x.html --unfold", "--live: the page cannot recompile the "
+                                    "net with `--unfold`; leave one"},
       {"--live -o x.html", "`make web` writes it"}};
   static const char *const words[] = {
       "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:",

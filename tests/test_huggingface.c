@@ -145,8 +145,8 @@ static void another_total_is_an_error(void **state) {
            " import %s/config.json",
            folder, folder, folder);
   expect(command, 1, "",
-         "model.safetensors.index.json has 6,425,499,650 bytes, the net of "
-         "this config 6,425,499,648: 2 more");
+         "model.safetensors.index.json has 6,425,499,650 bytes, but the net "
+         "of this config has 6,425,499,648: 2 more");
   snprintf(command, sizeof command,
            NETC " import --allow-unknown %s/config.json", folder);
   expect(command, 0, "has 2 bytes more than this net", NULL);
@@ -175,7 +175,8 @@ static void tensors_beside_a_config_are_the_check(void **state) {
            " import %s/config.json",
            folder, folder);
   expect(command, 1, "",
-         "model.safetensors has 824 values, the net of this config 1,016");
+         "model.safetensors has 824 values, but the net of this config has "
+         "1,016");
 }
 
 static void configs_answer_at_once(void **state) {
@@ -184,7 +185,7 @@ static void configs_answer_at_once(void **state) {
          "  FITS\ninference, batch 1, bfloat16, fused attention, PyTorch on "
          "RTX 4090\n"
          "  needs      6.99 of 19.9 GiB ",
-         "note: read as Hugging Face");
+         "note: the file is read as Hugging Face");
   expect(NETC " params zoo:llama", 0, "num_key_value_heads", NULL);
   expect(NETC " zoo:llama -D hidden_size=2048 -D num_attention_heads=16 "
               "--depth 0",
@@ -204,9 +205,9 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"llama\", \"hidden_size\": NaN}",
        "NaN and Infinity are not numbers"},
       {"{\"model_type\": \"llama\", \"hidden_size\": 1e400}",
-       "a number that is too large"},
+       "a number is too large"},
       {"{\"model_type\": \"llama\", \"vocab_size\": 99999999999999999999}",
-       "a number that is too large"},
+       "a number is too large"},
       {"{\"model_type\": \"llama\", \"vocab_size\": 4611686018427387904}",
        "not from 1 to 2^30"},
       {"{\"model_type\": \"llama\", \"hidden_size\": \"big\"}",

@@ -308,7 +308,8 @@ static void layers_of_forks_of_caffe_are_read(void **state) {
       "top: 'b' }\n"
       "layer { name: 'o' type: 'DetectionOutput' bottom: 'u' bottom: 'b' }\n");
   char *source = import(path, "");
-  assert_holds(source, "PriorBox is left out: it makes boxes");
+  assert_holds(source, "# The data layer gives 30x20; netc assumes 3 "
+                       "channels.\n# PriorBox is");
   assert_holds(source, "3 channels are assumed");
   assert_holds(source, "input 30x20x3\n"
                        "conv 8 3x3 pad bias bn(eps=0.001)\n"
@@ -328,9 +329,9 @@ static void sections_of_forks_of_darknet_are_read(void **state) {
   } nets[] = {
       {"[convolutional]\nfilters=4 0?#32\nsize=1\nactivation=silu\n"
        "[route]\nlayers = 0 ###P6, 0\n",
-       "# Line 6: `4 0?#32` is read as 40, as Darknet does.\n"
-       "# Line 10: `0 ###P6` is read as 0, as Darknet does.\n"
-       "net a\ninput 8x8x4\nconv 40 1x1 silu\nconcat {} {}\n",
+       "# Line 6: `4 0?#32` is read as 40, as in Darknet.\n# Line 10: `0 "
+       "###P6` is read as 0, as in Darknet.\nnet a\ninput 8x8x4\nconv 40 1x1 "
+       "silu\nconcat {} {}\n",
        4 * 40 + 40},
       {"[crnn]\nbatch_normalize=1\npad=1\noutput=6\nhidden=5\n"
        "activation=leaky\n",
@@ -373,7 +374,8 @@ static void darknet_takes_another_input(void **state) {
                                "[convolutional]\nfilters=4\nsize=3\n");
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "the input is 1x1x4; `--input 224x224x4` gives it");
+  assert_holds(r.err, "the input is 1x1x4; `--input 224x224x4` gives a "
+                      "sufficient size");
   run_free(&r);
   char *source = import(path, "--input 9x9x4");
   assert_holds(source, "input 9x9x4\nconv 4 3x3 sigmoid -> 7x7x4\n");
@@ -392,7 +394,8 @@ static void warnings_of_imported_nets_are_counted(void **state) {
   struct run r = run("%s %s", NETC, path);
   assert_int_equal(r.status, 0);
   assert_holds(r.err,
-               "note: 1 warning about what its author chose; `netc check");
+               "note: 1 warning about choices of the net's author; `netc "
+               "check");
   assert_null(strstr(r.err, "[pool-remainder]"));
   run_free(&r);
   r = run("%s check %s", NETC, path);
@@ -410,8 +413,8 @@ static void sources_allow_what_their_authors_chose(void **state) {
   const char *path = file_with("allows", "a.cfg", text);
   struct run r = run("%s import %s -o %s.net", NETC, path, path);
   assert_int_equal(r.status, 0);
-  assert_holds(r.err, "note: 2 warnings about what its author chose, which "
-                      "the source allows; `netc check");
+  assert_holds(r.err, "note: 2 warnings about choices of the net's author, "
+                      "which the source allows;");
   run_free(&r);
   char *source = import(path, "");
   assert_holds(source, "net a\nallow \"stride-skips pool-remainder\"\ninput");
@@ -426,7 +429,7 @@ static void sources_allow_what_their_authors_chose(void **state) {
   run_free(&r);
   r = run("%s %s --loss crossentropy", NETC, path);
   assert_holds(r.err, "[softmax-before-loss]");
-  assert_holds(r.err, "note: 2 warnings about what its author chose");
+  assert_holds(r.err, "warning: loss=crossentropy computes its own softmax");
   assert_null(strstr(r.err, "[stride-skips]"));
   run_free(&r);
 }
@@ -439,7 +442,8 @@ static void a_nul_in_a_name_is_refused(void **state) {
   write_text(path, text, sizeof text - 1);
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "a.prototxt:1: error: a NUL in the string of `name`");
+  assert_holds(r.err, "a.prototxt:1: error: the string of `name` contains a "
+                      "NUL");
   run_free(&r);
 }
 
@@ -564,7 +568,7 @@ static struct mistake {
   const char *file, *text, *says;
 } mistakes[] = {
     {"keras-not-utf-8", "a.json", "{\"class_name\": \"\377\"}",
-     "not JSON: a text that is not UTF-8"},
+     "not JSON: a text is not UTF-8"},
     {"no-utf-8", "a.cfg",
      "[net]\nheight=8\nwidth=8\nchannels=3\n"
      "[\xff\xfe\x1b[2J]\n",
@@ -573,12 +577,12 @@ static struct mistake {
      "input: \"d\" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }\n"
      "layer { name: \"\xff\xfe\" type: \"\xc3\x28\" bottom: \"d\" top: \"e\" "
      "}\n",
-     "a.prototxt:2: error: `??`: netc has no equivalent of the type ?("},
+     "a.prototxt:2: error: netc has no equivalent of `??`, a layer of type ?("},
     {"torch-pickle", "a.pt", "PK\3\4", "torch.onnx.export(model"},
     {"keras-no-json", "a.json",
      "{\"class_name\": ", "a.json:1:15: error: not JSON"},
     {"cut-json", "a.json", "{\"class_name\": \"Sequential\", \"config\": ",
-     "a.json:1:39: error: not JSON: it ends too early: cut off?"},
+     "a.json:1:39: error: not JSON: it ends too early; was it cut off?"},
     {"empty", "a.cfg", "", "the file is empty"},
 };
 
@@ -646,7 +650,8 @@ static void nesting_has_an_end(void **state) {
   char path[600];
   snprintf(path, sizeof path, "%s/a.prototxt", folder);
   write_nested(path, "", "layer { ", "", "}", 200000, "\n");
-  check_refused(path, "a.prototxt:1: error: messages nested deeper than 200");
+  check_refused(path, "a.prototxt:1: error: messages are nested more than "
+                      "200 levels deep");
   snprintf(path, sizeof path, "%s/a.json", folder);
   write_nested(path, "", "[", "", "]", 200000, "\n");
   check_refused(path, "not JSON: objects are nested too deep");
@@ -656,7 +661,7 @@ static void nesting_has_an_end(void **state) {
       "[null, 8]}}, ";
   write_nested(path, "", sequence, "{\"class_name\": \"ReLU\", \"config\": {}}",
                "]}}", 20, "\n");
-  check_refused(path, "models lie inside each other more than 16 deep");
+  check_refused(path, "models are nested more than 16 levels deep");
 }
 
 /* Heads of one name, which Caffe allows. */

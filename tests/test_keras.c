@@ -217,7 +217,7 @@ static void archives_may_be_larger_than_a_gibibyte(void **state) {
           NETC, path, folder, NETC, folder, NETC, path, folder, folder);
   assert_int_equal(r.status, 1);
   assert_string_equal(r.out, "");
-  assert_holds(r.err, "`model.weights.h5` is broken: its checksum is another");
+  assert_holds(r.err, "`model.weights.h5` is corrupt: its checksum differs");
   run_free(&r);
   remove(path);
   free(file);
@@ -232,26 +232,26 @@ static const struct damage {
      "(byte 9)\n   = help: `h5repack -l CONTI -f NONE FILE x.h5`"},
     {"chunks", "chunked.h5", "cat", WEIGHTS,
      "`d` (Dense): `d/k:0` is stored in chunks, which is not supported\n   = "
-     "help: without --weights the net is read"},
+     "help: without --weights netc reads the net alone"},
     {"compressed", "gzip.h5", "cat", WEIGHTS, "`d/k:0` is compressed"},
     {"big-endian", "big_endian.h5", "cat", WEIGHTS, "`d/k:0` is big-endian"},
     {"weights-of-keras-2", "weights_2.h5", "cat", "",
-     "it has weights alone, 64 values in 1 tensor: save_weights() leaves out "
+     "it has only weights, 64 values in 1 tensor: save_weights() leaves out "
      "the net\n   = help: model.to_json() writes the net"},
     {"weights-of-keras-3", "weights_3.h5", "cat", "",
-     "it has weights alone, 64 values in 1 tensor:"},
+     "it has only weights, 64 values in 1 tensor: save_weights() leaves out"},
     {"no-model", "other.h5", "cat", "", "this HDF5 has no model of Keras"},
     {"cut", "picture/model.h5", "head -c 30000", "",
-     "cannot be read: it is cut: 30000 of "},
+     "cannot be read: it is cut off: 30000 of "},
     {"cut-early", "picture/model.h5", "head -c 60", "", "cannot be read: it "},
     {"address-elsewhere", "picture/model.h5", "sed 's/HEAP/HEAQ/'", "",
-     "a group's names are not where they are meant"},
+     "an address does not lead to a group's names"},
     {"other-node", "picture/model.h5", "sed 's/SNOD/SNOP/'", "",
-     "a group's node is not where it is meant"},
+     "an address does not lead to a group's node"},
     {"other-tree", "picture/model.h5", "sed 's/TREE/TREF/'", "",
-     "a group's tree is not where it is meant"},
+     "an address does not lead to a group's tree"},
     {"other-heap", "picture/model.h5", "sed 's/GCOL/GCOM/'", "",
-     "a text's heap is not where it is meant"},
+     "an address does not lead to a text's heap"},
     {"unlisted", "picture/model.h5", "sed 's/layer_names/layer_namez/'", "",
      "`model_weights@layer_names` does not list its layers"},
     {"listed-alone", "picture/model.h5", "sed 's/stem.bias:0/stem\\/biaz:0/'",
@@ -259,14 +259,16 @@ static const struct damage {
     {"other-layer", "picture/model.h5",
      "sed 's/\"name\": \"stem\"/\"name\": \"stam\"/g;s/\"stem\", 0/\"stam\", "
      "0/'",
-     "", "`stam` (Conv2D): the file has 0 weights for it, its class more"},
+     "",
+     "`stam` (Conv2D): the file has 0 weights for it, but its class has "
+     "more"},
     {"other-shape", "picture/model.h5", "sed 's/\"units\": 5/\"units\": 6/'",
      "",
-     "`classes` (Dense): `classes/kernel:0` is 180x5 in the file, by its "
-     "config 180x6"},
+     "`classes` (Dense): `classes/kernel:0` is 180x5 in the file, but 180x6 "
+     "in its config"},
     {"other-count", "picture/model.h5",
      "sed 's/\"scale\": false/\"scale\": true /'", "",
-     "the file has 3 weights for it, its class more"},
+     "the file has 3 weights for it, but its class has more"},
     {"fewer", "picture/model.h5", "sed 's/\"scale\": true,/\"scale\":false,/'",
      "", "`bn_1` "},
     {"archive-cut", "picture/model.keras", "head -c 30000", "", "error: "},
@@ -274,16 +276,17 @@ static const struct damage {
     {"archive-without-net", "picture/model.keras",
      "sed 's/config.json/confix.json/g'", "", "the archive has no config.json"},
     {"swapped", "swapped.keras", "cat", "",
-     "`d` (Dense): `layers/dense/vars/0` is of `e` in the file"},
+     "`d` (Dense): `layers/dense/vars/0` belongs to `e` in the file"},
     {"own-class", "nested_container.keras", "cat", "",
-     "`NestedDenseModel` is a class of its author's own"},
+     "`NestedDenseModel` is a custom class: its layers are in Python code,"},
     {"manifest-other-shape", "picture/model.json",
      "sed 's/\"units\":5/\"units\":6/'", "",
-     "`classes/kernel` is 180x5 in the file, by its config 180x6"},
+     "`classes` (Dense): `classes/kernel` is 180x5 in the file, but 180x6 in "
+     "its config"},
     {"manifest-more", "picture/model.json",
      "sed 's/\"weights\":\\[/&{\"name\":\"z\",\"shape\":[2],\"dtype\":"
      "\"float32\"},/'",
-     "", "`z` is in the file, but no layer has it"},
+     "", "`z` is in the file, but no layer uses it"},
     {"manifest-type", "picture/model.json",
      "sed 's/\"dtype\":\"float32\"}/\"dtype\":\"string\"}/'", "",
      "is of the type string, which is not supported"},
@@ -293,23 +296,25 @@ static const struct damage {
     {"shard-absent", "picture/model.json", "sed 's/shard1of2/shard1of3/'",
      WEIGHTS, "cannot read `group1-shard1of3.bin`: No such file"},
     {"shard-twice", "picture/model.json", "sed 's/shard1of2/shard2of2/'",
-     WEIGHTS, "its weights are 6856 bytes, the files beside it have 6854"},
+     WEIGHTS,
+     "its weights need 6856 bytes, but the files in its folder have "
+     "6854"},
     {"other-cell", "words/model.json",
      "sed 's/\"recurrent_activation\":\"sigmoid\"/"
      "\"recurrent_activation\":\"hard_sigmoid\"/'",
      WEIGHTS,
-     "its weights are for tanh and hard_sigmoid, or backwards: netc's cell has "
-     "tanh and sigmoid, forwards"},
+     "its weights are for tanh and hard_sigmoid, or for a backward run; "
+     "netc's cell runs forwards with tanh and sigmoid"},
     {"hard-sigmoid", "chain/model.json",
      "sed 's/\"activation\":\"sigmoid\"/\"activation\":\"hard_sigmoid\"/; "
      "s/keras_version/version/'",
      WEIGHTS, "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in Keras 3"},
     {"channels-first", "picture/model.json",
      "sed 's/\"channels_last\"/\"channels_first\"/g'", WEIGHTS,
-     "the weights of a model with its channels first cannot be converted"},
+     "the weights of a channels_first model cannot be converted"},
     {"shard-elsewhere", "picture/model.json",
      "sed 's/group1-shard1of2/..\\/x/'", WEIGHTS,
-     "its weights are in `../x.bin`, which is not beside it"},
+     "its weights are in `../x.bin`, which is not in the model's folder"},
 };
 
 static void check_damage(void **state) {

@@ -302,12 +302,12 @@ static void a_message_may_not_be_endless(void **state) {
   talk_raw(&t, head, strlen(head));
   for (int i = 0; i < PIECES; i++)
     talk_raw(&t, piece, PIECE);
-  expect_answer(&t, "a message of more than 64 MiB");
+  expect_answer(&t, "a message has more than 64 MiB");
   talk_send(&t, initialize);
   expect_answer(&t, "\"capabilities\"");
   for (int i = 0; i < 1; i++) /* nor a header */
     talk_raw(&t, piece, 8192);
-  expect_answer(&t, "no end of the header");
+  expect_answer(&t, "the header does not end within 8192 bytes");
   free(piece);
   assert_int_equal(talk_end(&t), 1);
 }

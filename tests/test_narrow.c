@@ -216,7 +216,9 @@ static void other_types_are_told_what_runs(void **state) {
   const char *const rows[][2] = {
       {"--weight-dtype int8 -o x.c", "choose `--weight-dtype i8`, `f16` or"},
       {"--weight-dtype q8_0 -o x.c", "choose `--weight-dtype i8`, `f16` or"},
-      {"--weight-dtype f16 --dtype i8 -o x.c", "are for values of float32"}};
+      {"--weight-dtype f16 --dtype i8 -o x.c", "a separate weight type needs "
+                                               "float32 values: choose "
+                                               "`--dtype f32`, or"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     snprintf(command, sizeof command,
              "cd %s && echo 'input 4; fc 2' >a.net && $OLDPWD/" NETC
@@ -225,7 +227,9 @@ static void other_types_are_told_what_runs(void **state) {
     expect(command, 1, "", rows[i][1]);
   }
   const char *const values[][3] = {
-      {"\\0\\0\\200\\107", "f16", "which float16 does not hold"},
+      {"\\0\\0\\200\\107", "f16",
+       "`fc1.weight` has the value 65536, which "
+       "float16 cannot represent:"},
       {"\\377\\377\\377\\177", "f16", "that is NaN or infinite"},
       {"\\377\\377\\377\\177", "bf16", "that is NaN or infinite"},
       {"\\377\\377\\377\\177", "i8", "that is NaN or infinite"}};

@@ -76,8 +76,8 @@ static const struct branch_mistake {
 } mistakes[] = {
     {by_input, "its condition depends on the inputs"},
     {with_a_graph_less, "it has no graph `else_branch`"},
-    {with_more_outputs, "its graph has 0 outputs, the operator 1"},
-    {with_no_end, "it reads `s`, which nothing before it makes"},
+    {with_more_outputs, "its graph has 0 outputs, but the operator has 1"},
+    {with_no_end, "it reads `s`, which no node before it produces"},
     {with_a_loop, "it reads `r`, which nothing before it makes"},
     {of_many_conditions, "its condition is not one value"},
 };

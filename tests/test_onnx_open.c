@@ -252,12 +252,12 @@ static void what_cannot_be_left_open_is_refused(void **state) {
     const char *text, *options, *said, *way_out;
   } rows[] = {
       {"input 32..128x64x3\nconv 8 3x3\ngrid: adaptpool 7x7\n", "",
-       "x.net: `grid` depends on sizes that are left open otherwise than by "
-       "the size of an axis: `--input SIZES` fixes them",
+       "x.net: `grid` depends on the open sizes, and not only by the size of "
+       "an axis: `--input SIZES` fixes them",
        "--input 64x64x3"},
       {"input 32..128x64x3\nconv 8 3x3\ngrid: adaptpool 7x7\n", "--dynamic",
-       "`--input SIZES` fixes those with bounds, and without --dynamic the "
-       "batch is fixed",
+       "fix sizes with bounds by `--input SIZES`; leave out --dynamic to fix "
+       "the batch",
        "--input 64x64x3 --dynamic"},
       {"input 7..8x64x3\nconv 8 3x3\n", "",
        "x.net: the net compiles with too few sizes between the bounds 7..8 of "

@@ -187,9 +187,9 @@ static void write_changed(const char *path, const struct change *c) {
 static void other_steps_are_refused(void **state) {
   (void)state;
   static const struct change changes[] = {
-      {without_steps, "a scale of it is not above 0"},
+      {without_steps, "one of its scales is not above 0"},
       {by_input, "its scale and zero point are not constants that fit"},
-      {along_no_axis, "its scales are not those of an axis"},
+      {along_no_axis, "its scales do not match an axis"},
   };
   const char *folder = scratch("steps");
   char path[512];
@@ -221,8 +221,8 @@ static void what_is_not_all_of_8_bits_is_float32(void **state) {
   snprintf(path, sizeof path, "%s/x.onnx", folder);
   write_changed(path, &change);
   char *source = import(path, "");
-  assert_holds(source, "# Some layers are of 8 bits in the file, and some are "
-                       "not: all are float32 here.");
+  assert_holds(source, "# Only some layers of the file have 8 bits: all are "
+                       "read as float32.");
   assert_null(strstr(source, "dtype=i8"));
   free(source);
 }

@@ -22,10 +22,10 @@ static struct kind kinds[] = {
      BYTES("\x80\2\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."),
      "a model or weights of PyTorch", "torch.onnx.export("},
     {"torch-by-suffix", "x.pth", BYTES("\1\2\3\4"),
-     "its name says a model or weights of PyTorch, its first bytes do not",
-     "was it downloaded whole? `file "},
+     "its name says a model or weights of PyTorch, but its first bytes do not",
+     "was the download complete? `file"},
     {"torch-pickle", "x.pth", BYTES("\x80\4\x95\x1f\0\0\0\0\0\0\0}\x94"),
-     "a pickle of Python", "load it in Python"},
+     "a Python pickle", "load it in Python"},
     {"torch-export", "x", BYTES("PK\3\4\0\0\0\0\0\0m/archive_format\0pt2"),
      "this is a program of torch.export", "torch.export.load(\""},
     {"torch-export-old", "x",
@@ -34,7 +34,7 @@ static struct kind kinds[] = {
     {"pt2", "x.pt2", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"),
      "this is a program of torch.export", "torch.onnx.export("},
     {"pickle", "x", BYTES("\x80\4\x95\x1f\0\0\0\0\0\0\0}\x94"),
-     "a pickle of Python", "load it in Python"},
+     "a Python pickle", "load it in Python"},
     {"zip", "x", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"), "this is a zip archive",
      "unpack it"},
     {"saved-model", "x", BYTES("\x08\1\x12\xb3\x8c\5\x0a\xd2\1\x12\x06"),
@@ -51,7 +51,7 @@ static struct kind kinds[] = {
      BYTES("\xa2\6\x08\x0a\4\x64\x61\x74\x61\x12\0"),
      "a file of weights of Caffe", ".prototxt"},
     {"caffemodel-of-text", "x.caffemodel", BYTES("Not Found\n"),
-     "its name says a file of weights of Caffe, its first bytes do not",
+     "its name says a file of weights of Caffe, but its first bytes do not",
      "`file "},
     {"darknet-weights", "yolo.weights", BYTES("\0\0\0\0\2\0\0\0\0\0\0\0"),
      "a file of weights of Darknet", ".cfg"},
@@ -75,9 +75,9 @@ static struct kind kinds[] = {
     {"mxnet", "x-symbol.json", BYTES("{\"nodes\": [], \"arg_nodes\": [0]}"),
      "a model of MXNet", "mx.onnx.export_model"},
     {"notebook", "x", BYTES("{\"cells\": [], \"nbformat\": 4}"),
-     "a notebook of Jupyter", "torch.onnx.export("},
+     "a Jupyter notebook", "torch.onnx.export("},
     {"json", "package.json", BYTES("{\"name\": \"left-pad\"}"),
-     "JSON, but no model that netc knows", "Keras' .json"},
+     "JSON, but not a model that netc knows", "Keras' .json"},
     {"python-of-torch", "x",
      BYTES("# a net\nimport os\nimport torch.nn as nn\n\nclass A(nn.Module):"),
      "Python with PyTorch", "torch.onnx.export("},
@@ -90,10 +90,10 @@ static struct kind kinds[] = {
      "torch.onnx.export("},
     {"printed-model", "x",
      BYTES("Net(\n  (conv1): Conv2d(3, 6, kernel_size=(5, 5))\n)\n"),
-     "what print(model) gives", "torch.onnx.export("},
+     "the output of print(model) in PyTorch", "torch.onnx.export("},
     {"summary", "x",
      BYTES("Model: \"sequential\"\n_____\n Layer (type)   Output Shape\n"),
-     "a summary that Keras or torchinfo printed", "model.to_json()"},
+     "a summary printed by Keras or torchinfo", "model.to_json()"},
     {"yolo", "yolov8n.yaml",
      BYTES("nc: 80\nbackbone:\n  # from\n  - [-1, 1, Conv, [64, 3, 2]]\n"),
      "YAML of YOLO", "yolo export model="},
@@ -106,15 +106,15 @@ static struct kind kinds[] = {
     {"solver", "x.prototxt", BYTES("net: \"a.prototxt\"\nbase_lr: 0.01\n"),
      "a solver of Caffe", "its `net:` or `train_net:` names"},
     {"hdf5-of-text", "x.h5", BYTES("Not Found\n"),
-     "its name says HDF5 of Keras, its first bytes do not", "`file "},
+     "its name says HDF5 of Keras, but its first bytes do not", "`file "},
     {"hdf5-of-zip", "x.h5", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"),
      "this is a zip archive", "unpack it"},
     {"safetensors-of-zeros", "x.safetensors", BYTES("\0\0\0\0\0\0\0\0\0\0"),
-     "its name says safetensors, its first bytes do not", "`file "},
+     "its name says safetensors, but its first bytes do not", "`file "},
     {"tflite-of-text", "x.tflite", BYTES("<p>Too many requests</p>\n"),
-     "its name says TensorFlow Lite, its first bytes do not", "`file "},
+     "its name says TensorFlow Lite, but its first bytes do not", "`file "},
     {"gguf-of-zeros", "x.gguf", BYTES("\0\0\0\0\0\0\0\0\0\0"),
-     "its name says GGUF, its first bytes do not", "`file "},
+     "its name says GGUF, but its first bytes do not", "`file "},
     {"keras-of-xml", "x.keras", BYTES("<?xml version=\"1.0\"?><Error>\n"),
      "this is XML", "OpenVINO's .xml"},
     {"cfg-of-bytes", "x.cfg", BYTES("\1\2\3\4[net]\n"),
@@ -183,9 +183,10 @@ static void a_large_hole_is_told(void **state) {
   (void)state;
   static const char *const names[][2] = {
       {"onnx", "truncated or broken ONNX model: "},
-      {"h5", "its name says HDF5 of Keras, its first bytes do not"},
-      {"keras", "its name says an archive of Keras, its first bytes do not"},
-      {"safetensors", "its name says safetensors, its first bytes do not"},
+      {"h5", "its name says HDF5 of Keras, but its first bytes do not"},
+      {"keras", "its name says an archive of Keras, but its first bytes do "
+                "not"},
+      {"safetensors", "its name says safetensors, but its first bytes do not"},
       {"json", "neither a text nor a model that netc knows"},
       {"prototxt", "neither a text nor a model that netc knows"},
       {"net", "neither a text nor a model that netc knows"}};
@@ -246,7 +247,7 @@ static void an_imported_file_is_a_source(void **state) {
            "cp tests/data/import/darknet/tiny.cfg %s/a.json && " NETC
            " %s/a.json -o %s/a.json",
            folder, folder, folder);
-  expect(command, 2, NULL, "is a source of this net");
+  expect(command, 2, NULL, "a source of this net; give it another name");
   snprintf(command, sizeof command,
            NETC " %s/a.json -o %s/a.csv -MD -MF - | grep a.json", folder,
            folder);
@@ -327,7 +328,9 @@ static void folders_are_known_by_a_file_in_them(void **state) {
       {"a/saved_model.pb", "error: this is a graph of TensorFlow",
        "tf2onnx.convert --saved-model FOLDER"},
       {"b/Manifest.json", "error: this is Core ML", "torch.onnx.export("},
-      {"c/config.json", "/c: note: it is a folder; config.json in it is read",
+      {"c/config.json",
+       "/c: note: it is a folder; netc reads config.json in "
+       "it",
        "/c/config.json: error: the file is empty"},
       {"d/e", "/d: Is a directory\n", "cannot read "}};
   const char *at = scratch("opening-folders");
@@ -351,7 +354,8 @@ static void the_only_model_of_a_folder_is_read(void **state) {
           "%s/.hidden.onnx %s/read.me %s/t.json && " NETC " %s/ --depth 0",
           at, at, at, at, at);
   assert_int_equal(r.status, 0);
-  assert_holds(r.err, "it is a folder; hello_world_int8.tflite in it is read");
+  assert_holds(r.err, "it is a folder; netc reads hello_world_int8.tflite in "
+                      "it");
   assert_holds(r.err, "/hello_world_int8.tflite` writes");
   run_free(&r);
   r = run("cp %s/hello_world_int8.tflite %s/b.tflite && " NETC " %s", at, at,
@@ -419,7 +423,7 @@ static void what_gzip_packed_is_bounded(void **state) {
   assert_holds(r.err, "bomb.gz: error: ");
   run_free(&r);
   static const char *const broken[][2] = {
-      {"head -c 300 t.gz", "what gzip packed is cut off"},
+      {"head -c 300 t.gz", "its gzip data end too early"},
       {"{ head -c 300 t.gz; head -c 300 /dev/urandom; }",
        "what gzip packed is broken"},
       {"{ head -c -8 t.gz; printf 12345678; }", "what gzip packed is broken"},

@@ -84,17 +84,19 @@ static struct mistake {
   const char *says;
 } mistakes[] = {
     {"old", "s/version=.11./version=\"3\"/",
-     ":2: error: IR of version 3 is not supported, from 10 on it is"},
+     ":2: error: IR version 3 is not supported; versions from 10 are"},
     {"no-version", "s/ version=.11.//", "no <net> with a version"},
     {"cut", "40,$d", "error: not XML: no element found"},
     {"text", "s/<layers>/<layers/", "error: not XML: "},
-    {"twice", "s/layer id=.1. /layer id=\"0\" /", "two layers of one `id`"},
+    {"twice", "s/layer id=.1. /layer id=\"0\" /",
+     "two layers have the same "
+     "`id`"},
     {"edge", "s/from-layer=.0. /from-layer=\"99\" /",
-     "an edge between ports that are not there, or taken"},
+     "an edge joins ports that do not exist or are taken"},
     {"unknown", "s/type=.HSwish./type=\"Warp\"/",
      "no equivalent of these operators: Warp (1)"},
     {"no-input", "s/<edge from-layer=.0.[^>]*>//",
-     "input 0 is given by nothing before it"},
+     "input 0 is not produced by any earlier layer"},
     {"groups",
      "s/type=.Convolution/type=\"GroupConvolution/;s/shape=.2, 3, 2,"
      " 3, 3./shape=\"2, 3\"/",
@@ -102,7 +104,10 @@ static struct mistake {
     {"shape", "s/shape=.5, 7./shape=\"5, 8\"/", "error: "},
     {"negative", "s/shape=.5, 7./shape=\"5, -7\"/", "error: "},
     {"offset", "s/offset=.0./offset=\"-1\"/", "is not a number"},
-    {"length", "s/size=.432./size=\"440\"/", "are 432 bytes"},
+    {"length", "s/size=.432./size=\"440\"/",
+     "the values of `Const_1` have "
+     "432 bytes, but the model gives "
+     "440"},
     {"type", "s/element_type=.f16./element_type=\"u4\"/",
      "values of u4 are not supported"},
     {"bytes",
@@ -110,11 +115,11 @@ static struct mistake {
      "precision=\"I8\"/",
      "weights of 8 bits are not supported"},
     {"order", "s/size=.32./size=\"31\"/",
-     "does not have whole numbers that are supported"},
+     "input 1 does not have supported integers"},
     {"axes",
      "s|<dim>8</dim>|<dim>8</dim><dim>1</dim><dim>1</dim><dim>1</dim>"
      "<dim>1</dim><dim>1</dim>|g",
-     "a port of more than 12 axes"},
+     "a port has more than 12 axes"},
 };
 
 static void check_mistake(void **state) {
@@ -139,7 +144,7 @@ static void what_a_bin_would_say_is_told(void **state) {
   assert_int_equal(r.status, 1);
   assert_holds(r.err, "(Pad): its numbers are in `made.bin`, which cannot be "
                       "read: No such file");
-  assert_holds(r.err, "= help: put that file beside the .xml");
+  assert_holds(r.err, "= help: put that file into the folder of the .xml");
   run_free(&r);
   r = run("sed s/HSwish/Warp/g " FOLDER "made.xml >%s/made.xml && cp " FOLDER
           "made.bin %s && " NETC " import --allow-unknown %s/made.xml",

@@ -294,9 +294,9 @@ static void what_does_not_go_is_told(void **state) {
   const char *const rows[][4] = {
       {"input 4; fc 40", "--panels -o a.st", "2", "--panels needs --fold"},
       {"input 4; fc 32", "--fold --panels -o a.bin", "1",
-       "a.net: there is nothing that --panels would put in another order"},
+       "netc: a.net: --panels would change nothing here; leave it out"},
       {"input 4; fc 40", "--fold --panels --weight-dtype f16 -o a.bin", "1",
-       "nothing that --panels would put"}};
+       "netc: a.net: --panels would change nothing here; leave it out"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     snprintf(command, sizeof command,
              "cd %s && echo '%s' >a.net && $OLDPWD/" NETC

@@ -100,7 +100,7 @@ static void ten_thousand_layers_stay_small(void **state) {
   char command[512];
   snprintf(command, sizeof command, NETC " %s/long2.net -o %s/no.tex", folder,
            folder);
-  expect(command, 1, NULL, "more than TeX takes, the limit is 1,000");
+  expect(command, 1, NULL, "more than TeX accepts, but the limit is 1,000");
   check_pictures(folder);
 }
 
@@ -188,7 +188,9 @@ static void they_say_what_the_report_says(void **state) {
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
          "Peak 115.24 MiB in the backward pass of P2", NULL);
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
-         "A step, checked on 9 recorded steps; torch2-cuda", NULL);
+         "A step, simulated; the method was checked against 9 measured "
+         "steps; torch2-cuda",
+         NULL);
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg "
               "--profile torch1-cpu",
          0, ">A step, exact; torch1-cpu", NULL);
@@ -252,7 +254,7 @@ static void charts_of_deep_nets_show_all_of_them(void **state) {
               "grep -c 'left out'",
          1, "0", NULL);
   expect(NETC " examples/zoo/densenet.net --emit=volumes.svg", 0,
-         "Turns of other sizes", NULL);
+         "Repeats with other sizes", NULL);
   expect(NETC " examples/zoo/detr.net --emit=volumes.svg | "
               "grep -c 'left out'",
          1, "0", NULL);
@@ -327,7 +329,8 @@ static void a_comparison_has_settings(void **state) {
   static const char *const wrong[][2] = {
       {"chekpoint=8", "no option `chekpoint`; did you mean `checkpoint`?"},
       {"precision=mixd", "did you mean `mixed`?"},
-      {"checkpoint=8,precision=mixed", "separated by blanks"},
+      {"checkpoint=8,precision=mixed", "separate arguments with blanks, and "
+                                       "statements with `;`"},
       {"--checkpoint 8", "as on a `train` line"},
       {"", "as on a `train` line"},
       {"batch=8\nconv 3", "as on a `train` line"}};
@@ -489,7 +492,8 @@ static void papers_have_their_way(void **state) {
                           "--labels=plain --legend=none --title '' "
                           "--width 240pt --emit=svg") < columns[i].height);
   expect(NETC " examples/vgg16.net --width 240 --emit=svg", 2, NULL,
-         "--width 240: a length with its unit, pt, mm, cm or in");
+         "--width 240: write a length with a unit (pt, mm, cm or in): "
+         "`--width");
   expect(NETC " examples/vgg16.net --width 1mm --emit=svg", 2, NULL,
          "from 100pt to 30000pt");
   expect(NETC " examples/vgg16.net --title '' --emit=bars.svg", 0, NULL, NULL);
@@ -639,7 +643,7 @@ static void every_gpu_has_a_roof(void **state) {
   }
   assert_true(roofs >= 50);
   expect(NETC " examples/vgg16.net --gpu apple-64 --emit=roofline.svg", 0,
-         "no peaks are known of apple-64", NULL);
+         "the peaks of apple-64 are not known", NULL);
 }
 
 int main(void) {

@@ -271,9 +271,9 @@ static void says_what_is_wrong(void **state) {
   expect(PLACE "--gpus 99999999999999999999xt4", 2, NULL, "should be 1 to");
   expect(PLACE "--gpus 8xt4 --global-batch 0", 2, NULL, "--global-batch");
   expect(PLACE "--gpus 67xt4 --global-batch 16", 2, NULL,
-         "a batch of 67 can be shared");
+         "; a batch of 67 can be divided");
   expect(PLACE "--gpus 61xt4 --global-batch 1", 2, NULL,
-         "cannot be cut into so many");
+         "netc: 61 devices could only be stages of a pipeline, but this net");
   expect(PLACE "--gpus 8xt4 --tensor-parallel 3", 1, NULL,
          "does not divide 8 heads");
   expect(NETC " place " LLAMA " --gpus 2xt4 --precision master", 1,
@@ -372,7 +372,7 @@ static void what_is_tight_is_said(void **state) {
     const char *options, *verdict, *words;
     int status;
   } asked[] = {
-      {ONE "800MiB", "fits", "nothing beats this one", 0},
+      {ONE "800MiB", "fits", "no placement is better than this one", 0},
       {ONE "740MiB", "tight", "this comes nearest: it is tight\n", 0},
       {ONE "720MiB", "does not fit", "none fits, this comes nearest\n", 1},
   };

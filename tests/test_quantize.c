@@ -275,10 +275,10 @@ static void what_is_wrong_is_said(void **state) {
   check(folder, "q.net --random 1 --quantize other.npy", 1,
         "it is 8x8x3, but input `input` is 12x12x3");
   check(folder, "q.net --random 1 --quantize one.npy", 1,
-        "it is 12x12x3, but samples of input `input` are Nx12x12x3");
+        "it is 12x12x3, but samples of input `input` must be Nx12x12x3");
   check(folder, "q.net --random 1 --quantize absent.npy", 3, "absent.npy");
   check(folder, "roll.net --random 1 --quantize a.npy", 1,
-        "no kernel of 8 bits for `roll` of roll1");
+        "the runtime has no int8 kernel for `roll` of ");
   check(folder, "q.net --quantize a.npy", 2, "which weights?");
   check(folder, "q.net --random 1 --quantize a.npy --batch 2", 2, "--batch");
   check(folder, "- --random 1 --quantize a.npy <q.net", 2, "give both files");
@@ -313,9 +313,9 @@ static void inputs_have_names(void **state) {
   run_free(&r);
   remove(text_of("%s/x.st", folder));
   check(folder, "two.net --random 1 --quantize a=x.npy --quantize b=y.npy", 1,
-        "input `b` has 1 samples, `a` 2");
+        "input `b` has 1 samples, but `a` has 2");
   check(folder, "two.net --random 1 --quantize a=x.npy", 2,
-        "input `b` has no samples: write --quantize b=FILE.npy, too");
+        "input `b` has no samples: add --quantize b=FILE.npy");
 }
 
 int main(void) {

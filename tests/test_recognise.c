@@ -91,7 +91,9 @@ static void check_model(void **state) {
   snprintf(path, sizeof path, "%s", path_of("w.safetensors"));
   put_tensors(path, m->lines);
   struct run r = run("%s %s --emit=json", NETC, path);
-  snprintf(text, sizeof text, "taken to be %s by %d names; classes 7\n",
+  snprintf(text, sizeof text,
+           "the file is recognised as %s by %d names; "
+           "classes 7\n",
            m->label, m->tensors);
   assert_holds(r.err, text);
   assert_int_equal(r.status, 0);
@@ -145,7 +147,8 @@ static void other_nets_have_none(void **state) {
           "%s - --names=torchvision -o %s",
           NETC, path_of("x.py"));
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "torchvision's has 8 layers with weights, this one 9");
+  assert_holds(r.err, "torchvision's net has 8 layers with weights, but this "
+                      "net has 9");
   run_free(&r);
 }
 
@@ -159,9 +162,9 @@ static void others_are_refused(void **state) {
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 1);
   assert_string_equal(r.out, "");
-  assert_holds(r.err, "its 4 tensors are of no net that netc knows: "
-                      "`features.0.weight` 64x3x11x11 to "
-                      "`classifier.6.bias` 7");
+  assert_holds(r.err, "its 4 tensors do not match any net that netc knows: "
+                      "`features.0.weight` 64x3x11x11 to `classifier.6.bias` "
+                      "7");
   assert_holds(r.err, "= help: `netc weights ");
   run_free(&r);
   r = run("%s %s", NETC, path);
@@ -177,7 +180,7 @@ static void check_chain(const char *lines, const char *wanted) {
   put_tensors(path, lines);
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 0);
-  assert_holds(r.err, "taken to be a chain of layers by ");
+  assert_holds(r.err, "the file is recognised as a chain of layers by ");
   assert_holds(r.err, "are guessed");
   assert_holds(r.out, "# guessed from the names and shapes of the ");
   assert_holds(r.out, wanted);
@@ -204,7 +207,7 @@ static void branches_are_refused(void **state) {
   put_tensors(path, "  a.weight 20x30\n  b.weight 5x20\n  c.weight 4x20\n");
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "are of no net that netc knows");
+  assert_holds(r.err, "its 3 tensors do not match any net that netc knows");
   run_free(&r);
   r = run("%s import --input 3x3x3 %s", NETC, path);
   assert_int_equal(r.status, 2);

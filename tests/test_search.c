@@ -239,8 +239,9 @@ static void what_cannot_be_searched_is_an_error(void **state) {
   static const struct {
     const char *arguments, *says;
   } rows[] = {
-      {"--maximize macs", "what may change?"},
-      {"--free width=1..4", "of what is the most wanted?"},
+      {"--maximize macs", "--free is missing: `--free width=1..256` for a "
+                          "`param width`, or"},
+      {"--free width=1..4", "the goal is missing: `--maximize macs`"},
       {"--free wdith=1..4 --maximize macs", "did you mean `width`"},
       {"--free width=1..4:0 --maximize macs", "a step is more than 0"},
       {"--free width=4..1 --maximize macs", "begins with its smaller end"},

@@ -83,7 +83,8 @@ static void deflated_values_are_refused(void **state) {
           NETC, path_of("no.safetensors"));
   (void)state;
   assert_int_equal(r.status, 3);
-  assert_holds(r.err, "its members are deflated");
+  assert_holds(r.err, "its members are compressed; torch.save and `zip -0` "
+                      "store them");
   assert_int_not_equal(access(path_of("no.safetensors"), F_OK), 0);
   run_free(&r);
 }
@@ -162,18 +163,25 @@ static const struct pickled pickles[] = {
     {"empty-stack", PICKLE("\x80\2."), "its stack is empty"},
     {"stack-below-a-mark", PICKLE("\x80\2N(\x85."), "its stack is empty"},
     {"no-mark", PICKLE("\x80\2Nt."), "its stack has no mark"},
-    {"memo-that-is-not-there", PICKLE("\x80\2h\5."), "memo 5 is not there"},
+    {"memo-that-is-not-there", PICKLE("\x80\2h\5."), "memo 5 does not exist"},
     {"memo-of-2-to-the-32", PICKLE("\x80\2Nr\xff\xff\xff\xff."),
      "memo 4294967295 is not the next"},
-    {"items-of-a-number", PICKLE("\x80\2K\1K\2a."), "to what has none"},
-    {"odd-items", PICKLE("\x80\2}(K\1u."), "to what has none"},
+    {"items-of-a-number", PICKLE("\x80\2K\1K\2a."),
+     "items are added to an "
+     "object that cannot hold "
+     "any"},
+    {"odd-items", PICKLE("\x80\2}(K\1u."),
+     "items are added to an object "
+     "that cannot hold any"},
     {"text-beyond-the-end",
      PICKLE("\x80\2X\xff\xff\xff\x7f"
             "ab."),
-     "it ends before"},
-    {"no-stop", PICKLE("\x80\2N"), "it ends before"},
+     "it ends too early: some of its data are missing"},
+    {"no-stop", PICKLE("\x80\2N"),
+     "it ends too early: some of its data are "
+     "missing"},
     {"filled-number", PICKLE("\x80\2K\1}b."),
-     "what is filled is not an object"},
+     "the target of a state is not an object"},
     {"calls-a-text", PICKLE("\x80\2X\1\0\0\0a)R."), "has no name"},
 };
 
@@ -243,7 +251,7 @@ static void a_file_that_shrinks_is_an_error(void **state) {
   assert_true(byte_store_open(&store, path_of("shrinks.h5")));
   assert_int_equal(truncate(path_of("shrinks.h5"), 100), 0);
   assert_false(hdf5_open(&hdf5, &store, &arena));
-  assert_holds(hdf5.r.fault, "it became shorter while it was read");
+  assert_holds(hdf5.r.fault, "it was truncated while netc read it");
   byte_store_close(&store);
   arena_close(&arena);
 }
@@ -379,17 +387,17 @@ static void headers_are_refused(void **state) {
   struct gguf_bytes g;
   (void)state;
   put_head(&g, 4, 0, 0);
-  refuse_gguf(&g, "it is of version 4");
+  refuse_gguf(&g, "it has version 4; versions 1 to 3 are supported");
   put_head(&g, 0x03000000, 0, 0);
   refuse_gguf(&g, "big-endian");
   put_head(&g, 3, UINT64_MAX, 0);
-  refuse_gguf(&g, "it ends before");
+  refuse_gguf(&g, "it ends too early: some of its data are missing");
   put_head(&g, 3, 1, 0);
   put_tensor(&g, "a", 1, 100, 12, 0);
   refuse_gguf(&g, "rows of 100 values, but Q4_K has blocks of 256");
   put_head(&g, 3, 1, 0);
   put_tensor(&g, "a", 1, 256, 4, 0);
-  refuse_gguf(&g, "is of type 4, which is not known");
+  refuse_gguf(&g, "tensor `a` has the unknown type 4");
   put_head(&g, 3, 1, 0);
   put_tensor(&g, "a", 1, 256, 0, 8);
   refuse_gguf(&g, "is not aligned to 32 bytes");
@@ -411,7 +419,7 @@ static void headers_are_refused(void **state) {
   put(&g, 9, 4);
   put(&g, 4, 4);
   put(&g, INT64_C(1) << 62, 8);
-  refuse_gguf(&g, "it ends before");
+  refuse_gguf(&g, "it ends too early: some of its data are missing");
   put_head(&g, 3, 0, 1);
   put_text(&g, "a");
   put(&g, 9, 4);

@@ -172,10 +172,10 @@ static void comments_say_what_differs(void **state) {
   assert_holds(source, "\nlstm 20 bias=one\n");
   free(source);
   source = import(FOLDER "/conv0.tflite", "");
-  assert_holds(source, "int16 in the file, float32 here");
+  assert_holds(source, "int16 in the file; netc uses float32");
   free(source);
   source = import(FOLDER "/kws_ref_model_float32.tflite", "");
-  assert_holds(source, "# Weights are of 8 bits in the file, float32 here.");
+  assert_holds(source, "# The file's 8-bit weights are written as float32.");
   free(source);
 }
 
@@ -202,7 +202,8 @@ static void what_picks_places_is_left_out(void **state) {
   static const char *const ways[][2] = {
       {FOLDER "/refused/argmax.tflite", "(ARG_MAX) is left out."},
       {"--allow-unknown " FOLDER "/refused/cumsum.tflite",
-       "(CUMSUM) is left out, with what follows from it"}};
+       "`t5` (CUMSUM) and all layers that depend on it are left out: netc "
+       "has"}};
   for (int i = 0; i < 2; i++) {
     struct run r = run("%s import %s", NETC, ways[i][0]);
     assert_int_equal(r.status, 0);

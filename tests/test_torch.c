@@ -449,7 +449,8 @@ static void names_that_no_module_has_are_refused(void **state) {
     const char *tensors, *why;
   } cases[] = {
       {"a.weight 4,3,3,3\na.bias 4\nb.weight 5,4\nc.bias 5\n",
-       "`fc1.bias` cannot be called `c.bias`"},
+       "`fc1.bias` cannot be named `c.bias`: the module of its layer names "
+       "its"},
       {"a.kernel 4,3,3,3\na.bias 4\nb.weight 5,4\nb.bias 5\n",
        "`conv1.weight` cannot be called `a.kernel`"},
       {"a 4,3,3,3\na.bias 4\nb.weight 5,4\nb.bias 5\n",

@@ -526,16 +526,16 @@ static void defaults_are_never_refused(void **state) {
 static void what_is_alone_is_refused(void **state) {
   (void)state;
 #define LLAMA NETC " examples/llama3.net --brief "
-  expect(
-      LLAMA "--cache i8", 2, "",
-      "--cache i8 is not used here; --context or --decode asks for a KV cache");
+  expect(LLAMA "--cache i8", 2, "",
+         "--cache i8 is not used here; it needs a KV cache: add --context or "
+         "--decode");
   expect(LLAMA "--cache i8 --context 512", 0, "1 sequence of 512 ", "");
   expect(LLAMA "--cache i8 --predict", 2, "", "--cache i8 is not used here; ");
   expect(LLAMA "--cache i8 --predict --gpu h100", 0, "\n  context    ", "");
   expect(LLAMA "--page 64", 2, "", "--page 64 is not used here; ");
   expect(LLAMA "--host-memory 64GiB", 2, "",
-         "--host-memory 64GiB is not used here; --offload names what is kept "
-         "there");
+         "--host-memory 64GiB is not used here; it needs --offload, which "
+         "names what is kept in host memory");
   expect(LLAMA "--host-devices 4", 2, "", "--host-devices 4 is not used here;");
   expect(LLAMA "--host-memory 64GiB --offload optimizer", 0, "\ntrain, ", "");
   expect(LLAMA "--offload none,optimizer --host-memory 64GiB", 0, "offload",
@@ -561,7 +561,7 @@ static void a_device_is_named_once(void **state) {
          "");
   expect(
       NETC " " FILE_A "--gpu t4 --memory 2GiB", 2, "",
-      "--gpu and --memory both give the memory of the device; use one of them");
+      "--gpu and --memory both set the memory of the device; use one of them");
   expect(NETC " " FILE_A "--gpu t4 --memory 2GiB --emit=svg=/dev/null "
               "--emit=roofline.svg=/dev/null",
          0, "", "");

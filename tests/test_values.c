@@ -76,7 +76,8 @@ static void files_are_run_with_their_own_weights(void **state) {
                      "%s run darknet.cfg --input "
                      "$OLDPWD/" FOLDER "/darknet.in.npy; test $? = 2",
                      folder, folder, NETC_PATH, NETC_PATH);
-  assert_holds(r.err, "which weights? write `--weights FILE`");
+  assert_holds(r.err, "weights are missing: write `--weights FILE` or "
+                      "`--random SEED`");
   assert_int_equal(r.status, 0);
   run_free(&r);
 }
@@ -87,8 +88,8 @@ static void what_is_not_taken_is_said(void **state) {
   struct run r = run("%s import " FOLDER "/caffe.prototxt --weights %s/a.st",
                      NETC, folder);
   assert_int_equal(r.status, 0);
-  assert_holds(r.out, "# The .caffemodel has weights of layers that the "
-                      "prototxt does not have, as `loss1/classifier`.\n");
+  assert_holds(r.out, "# The .caffemodel has weights for layers that the "
+                      "prototxt lacks, such as `loss1/classifier`.\n");
   run_free(&r);
   r = run("%s weights " FOLDER "/caffe.old.caffemodel", NETC);
   assert_int_equal(r.status, 0);
@@ -103,9 +104,10 @@ static void modules_are_nets(void **state) {
   static const char *const refused[][2] = {
       {"modules.pt", "give it: --input HEIGHTxWIDTHx2"},
       {"modules.pt --input 9x7x3", "`0` (Conv2d): it needs 2 channels or "
-                                   "features, and gets 3"},
+                                   "features, but its input has 3"},
       {"modules.pt --input 3x3x2", "`9` (Linear): it needs 60 channels or "},
-      {"own.pt", "`1` (__main__.Own): what such a module computes is code"},
+      {"own.pt", "the computation of such a module is code, which is not in "
+                 "the file"},
       {"normed.pt", "`0` (Linear): it has hooks, which are code"},
       {"twice.pt", "`2` (Linear): it shares its weight with another module"}};
   check_values("modules.pt", "--input 9x7x2", "modules");
@@ -166,7 +168,9 @@ static void bytes_that_do_not_fit_name_the_layer(void **state) {
   check_refused(FOLDER "/darknet.cfg", from, 1,
                 "darknet.cfg:50: error: 4 bytes of ");
   write_text(path, file, 10);
-  check_refused(FOLDER "/darknet.cfg", from, 1, "it ends before");
+  check_refused(FOLDER "/darknet.cfg", from, 1,
+                "it ends too early: some of "
+                "its data are missing");
   file[1] = 8;
   write_text(path, file, length);
   check_refused(FOLDER "/darknet.cfg", from, 1,
@@ -188,9 +192,10 @@ static void files_are_asked_for(void **state) {
   check_refused("tests/data/import/caffe/cifar10_quick.prototxt",
                 "--from " FOLDER "/caffe.prototxt", 1, "error: the weights ");
   check_refused("- <" FOLDER "/darknet.cfg", "", 2,
-                "--weights: from where? write `--from FILE.weights`");
+                "--weights needs a source: add `--from FILE.weights`");
   check_refused("tests/data/import/onnx/tiny.onnx", "--from x.weights", 2,
-                "has its weights itself");
+                "--from: tests/data/import/onnx/tiny.onnx contains its own "
+                "weights, if");
   check_refused("tests/data/import/darknet/gru.cfg",
                 "--from " FOLDER "/darknet.weights", 1,
                 "the weights of [gru] are not converted");

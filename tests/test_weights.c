@@ -182,12 +182,14 @@ static const struct said saids[] = {
      "small.safetensors: error: tensor `c.weight`, 2x2, is missing"},
     {"a-tensor-that-is-superfluous", "input 4x4x2; a: conv 3 3x3 bn",
      "--check F/small.safetensors", 1,
-     "error: tensor `b.weight`, 2x12, is superfluous"},
+     "error: tensor `b.weight`, 2x12, is not used by any layer of the net"},
     {"a-tensor-of-another-shape", "input 4x4x2; a: conv 3 3x3 bn; b: fc 3",
      "--check F/small.safetensors", 1,
      "tensor `b.weight` is 2x12, but `b.weight` needs 3x12 for `fc 3`"},
     {"other-names", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
-     "--from F/small.safetensors -o F/o", 0, "other names: taken by shape"},
+     "--from F/small.safetensors -o F/o", 0,
+     "its names differ: tensors are "
+     "matched by shape"},
     {"other-names-by-order", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
      "--from F/small.safetensors --by-order -o F/o", 0, ""},
     {"another-shape-by-order", "input 4x4x2; p: conv 4 3x3 bn; q: fc 2",
@@ -198,21 +200,26 @@ static const struct said saids[] = {
      "tensor `fc1.weight`, 3x2, is missing: the file ends before it"},
     {"one-less-by-order", "input 4x4x2; p: conv 3 3x3 bn",
      "--from F/small.safetensors --by-order -o F/o", 1,
-     "tensor `b.weight`, 2x12, is superfluous"},
+     "tensor `b.weight`, 2x12, is not used by any layer of the net"},
     {"a-file-that-is-absent", small, "--check F/absent", 3,
      "absent: error: No such file"},
     {"a-file-that-is-something-else", small, "--check README.md", 1,
      "README.md: error: its header would have"},
-    {"no-way-to-go", small, "--random 1", 2, "where to? write `-o"},
-    {"nothing-to-write", small, "-o F/o", 2, "which weights?"},
+    {"no-way-to-go", small, "--random 1", 2,
+     "an output is missing: add `-o "
+     "X.safetensors`"},
+    {"nothing-to-write", small, "-o F/o", 2,
+     "weights are missing: write "
+     "`--from FILE` or `--random "
+     "SEED`"},
     {"two-things-at-once", small, "--random 1 --check F/o", 2,
-     "three things to do"},
+     "--random, --from and --check exclude each other"},
     {"an-order-of-nothing", small, "--by-order", 2, "needs --from"},
     {"float32-where-fewer-bits-count", small,
      "--random 1 --dtype f16 -o F/o.safetensors", 0,
-     "o.safetensors is in float32; in the types of its settings the net has "},
+     "is in float32; in the types that the net sets, its weights take 166"},
     {"a-block-without-fold", small, "--random 1 -o F/o.bin", 2,
-     "is written by --fold"},
+     "this writes a safetensors file; add --fold for the runtime's weights"},
     {"a-file-with-fold", small, "--random 1 --fold -o F/o.safetensors", 2,
      "--fold writes X.bin, X.S or X.c"},
     {"a-seed-that-is-none", small, "--random x -o F/o", 2,
@@ -320,7 +327,8 @@ static void own_parameters_come_when_their_module_ends(void **state) {
       "input 3x2; linear 2; scale; linear 2; scale; token; linear 2",
       "--from F/own.safetensors --by-order -o F/taken.safetensors && tail -c "
       "96 F/taken.safetensors | od -v -An -tfF");
-  assert_holds(made.err, "note: taken by order: 8 of 9 tensors have the shape");
+  assert_holds(made.err, "tensors are matched by order: 8 of 9 have the same "
+                         "shape as another");
   assert_int_equal(made.status, 0);
   char *at = made.out;
   for (char *want = wanted; *want;)
@@ -350,14 +358,14 @@ static void names_may_contradict_the_order(void **state) {
   struct run r = weights_of("input 3x2; ln",
                             "--from F/sorted.safetensors --by-order -o F/o");
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "error: by order `ln1.weight` would be `n.bias`, but "
-                      "there is `n.weight`: the file has another order");
+  assert_holds(r.err, "by order `ln1.weight` would be `n.bias`, but the next "
+                      "tensor is `n.weight`: the file's order");
   run_free(&r);
   r = weights_of("input 3x2; a: linear 2; b: linear 2",
                  "--from F/turned.safetensors --by-order -o F/o");
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "error: by order `a.weight` would be `b.weight`: the "
-                      "file has all names of the net");
+  assert_holds(r.err, "by order `a.weight` would be `b.weight`, but the file "
+                      "has all names of the net;");
   run_free(&r);
   r = weights_of("input 3x2; c: linear 2; d: linear 2",
                  "--from F/turned.safetensors -o F/o");
@@ -387,7 +395,7 @@ static void other_names_are_taken_where_something_tells(void **state) {
     const char *says;
   } ways[] = {
       {"input 3x2; linear 2; linear 2", "known", 0,
-       "note: it has other names: taken by the order that torchvision gives"},
+       "note: its names differ: tensors are matched by torchvision's order"},
       {"input 3x2; linear 2; linear 3", "known", 1,
        "error: tensor `layer1.0.conv1.weight` is 2x2, but `linear2.weight` "
        "needs 3x2 for `linear 3`"},
@@ -395,7 +403,7 @@ static void other_names_are_taken_where_something_tells(void **state) {
        "tensor `linear1.weight`, 2x2, is missing"},
       {"input 3x2; ln", "sorted", 1, "tensor `ln1.weight`, 2, is missing"},
       {"input 3x2; linear 2", "one", 0,
-       "note: it has other names: taken by shape"}};
+       "note: its names differ: tensors are matched by shape"}};
   char path[1100];
   (void)state;
   snprintf(path, sizeof path, "%s/known.safetensors", folder);
@@ -476,7 +484,7 @@ static void a_stub_and_its_block_are_one(void **state) {
       {"rm -rf s && mkdir s && ln -s /dev/full s/k.S", "k.S\n", 3,
        "k.S: No space left"},
       {"rm -rf s && mkdir s && touch s/k.bin && ln -s k.bin s/k.S",
-       "k.S\nk.bin\n", 2, "two outputs go to"},
+       "k.S\nk.bin\n", 2, "two outputs have the file"},
       {"rm -rf s && mkdir s", "k.S\nk.bin\n", 0, ""},
   };
   (void)state;

@@ -87,7 +87,8 @@ static void words_with_several_meanings_name_them(void **state) {
       {"--gpu 2xrtx3090", "write `--gpu rtx3090 --data-parallel 2`"},
       {"--gpu 8xa100-80", "`netc place NET --gpus 8xa100-80`"},
       {"--gpu 3090x4", "write `--gpu 3090 --data-parallel 4`"},
-      {"--gpu 2xmine", "say how much memory it has"}};
+      {"--gpu 2xmine", "give its memory: `--memory 48GiB`; `netc help gpus` "
+                       "lists the known"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char command[200];
     snprintf(command, sizeof command, NETC " examples/llama3.net --predict %s",

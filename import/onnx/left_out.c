@@ -137,12 +137,14 @@ void onnx_say_left_out(struct onnx *x) {
         absence->why ? absence->why : onnx_op_text(x, absence->first);
     const char *end = absence->why ? "" : ": netc has no equivalent";
     if (absence->count == 1)
-      graph_note(x->graph, "%s%s left out, with what follows from it%s.", why,
-                 absence->why ? "; it is" : " is", end);
+      graph_note(x->graph,
+                 "%s%s left out, and all layers that depend on "
+                 "it%s.",
+                 why, absence->why ? "; it is" : " is", end);
     else
       graph_note(x->graph,
-                 "%s%s and %" PRId64 " more are left out, with what follows "
-                 "from them%s.",
+                 "%s%s and %" PRId64 " more are left out, and all layers "
+                 "that depend on them%s.",
                  why, absence->why ? "; it" : "", absence->count - 1, end);
   }
   say_parameters(x);
