@@ -1,6 +1,6 @@
 /*
  * a-value-without-an-axis: tables for netrt, the runtime of netc. Do not edit: they are
- * made of a net of hash 5d96c092e8c1e7ce.
+ * generated from a net with the hash 5d96c092e8c1e7ce.
  */
 #include "netrt.h"
 
@@ -94,7 +94,7 @@ const struct netrt_model a_value_without_an_axis_model = {
   ops, operands, numbers, reals, kernels, inputs, outputs, layers, BUFFER_LIST,
   9, 29, 86, 1, 7, 1, 1, 9, BUFFER_COUNT};
 
-/* a_value_without_an_axis.h says what it is. */
+/* See a_value_without_an_axis.h. */
 #ifdef NETRT_RUN
 #include <string.h>
 

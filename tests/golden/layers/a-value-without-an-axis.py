@@ -1,5 +1,5 @@
 # a-value-without-an-axis, by netc 0.2.0:
-# 2,423 parameters, 56,832 MACs a sample
+# 2,423 parameters, 56,832 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.

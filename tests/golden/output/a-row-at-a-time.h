@@ -11,10 +11,9 @@
  *   MACs without bias; FLOPs = 2 x MACs = 22,064.
  *
  * _BYTES and _OFFSET are in bytes, _COUNT in values or multiply-accumulates.
- * What belongs to a layer is of one sample; inputs, outputs and offsets in the
- * arena are of the whole batch. Define _ARENA_LIMIT_BYTES or
- * _WEIGHT_LIMIT_BYTES with the prefix before this file, and it is
- * checked.
+ * Figures of layers are for one sample; inputs, outputs and offsets in the
+ * arena are for the whole batch. To check limits, define _ARENA_LIMIT_BYTES
+ * or _WEIGHT_LIMIT_BYTES, with the prefix, before you include this file.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -49,7 +48,7 @@
  * A training step at its peak, with a batch: torch2-cuda, momentum.
  * At the batches 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256
  * it is never too low, and at most 1280 bytes too high. At others it
- * follows two lines: allocators round, so it may be a little too low.
+ * is interpolated; allocators round, so it may be slightly too low.
  */
 #define FRAMES_TRAIN_BYTES(batch) \
   ((batch) <= 12 \
@@ -137,7 +136,7 @@
 #define FRAMES_FC1_WEIGHT_BYTES 108
 #define FRAMES_FC1_ARENA_OFFSET 0
 
-/* C11, C++11, and what older ones have. */
+/* For C11, C++11 and older compilers. */
 #if defined __cplusplus && __cplusplus >= 201103L
 #define FRAMES_ASSERT(name, what) static_assert(what, #name)
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
@@ -167,17 +166,16 @@ extern const struct netrt_model frames_model;
 extern const float frames_weights[];
 
 /*
- * Predicts once: the values of each input, and room for those of each
- * output. Returns an enum netrt_status, 0 if all went well. It has an arena
- * of its own, so only one thread may call it; for it the source is compiled
- * with -DNETRT_RUN.
+ * Runs the net once: takes the values of each input, and writes those of each
+ * output. Returns an enum netrt_status, 0 on success. It uses its own static
+ * arena, so only one thread may call it. Compile the source with -DNETRT_RUN.
  */
 int frames_run(const float *input, float *output);
 
 /*
- * Each call takes the next row of the input. Without a window that ends with it
- * it returns NETRT_NOT_YET and leaves the output as it is. This forgets the
- * rows that have come.
+ * Each call takes the next row of the input. If no window ends with the row,
+ * it returns NETRT_NOT_YET and does not change the output. This function
+ * discards the rows so far.
  */
 void frames_reset(void);
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /*
  * arena_1: tables for netrt, the runtime of netc. Do not edit: they are
- * made of a net of hash 1bce2ca5d8885ee3.
+ * generated from a net with the hash 1bce2ca5d8885ee3.
  */
 #include "netrt.h"
 
@@ -79,7 +79,7 @@ const struct netrt_model arena_1_model = {
   ops, operands, numbers, reals, kernels, inputs, outputs, layers, BUFFER_LIST,
   6, 20, 87, 0, 4, 1, 1, 6, BUFFER_COUNT};
 
-/* arena_1.h says what it is. */
+/* See arena_1.h. */
 #ifdef NETRT_RUN
 #include <string.h>
 

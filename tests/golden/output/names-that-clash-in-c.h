@@ -9,13 +9,12 @@
  *   Mac      fc 3                         3            3         195    192
  *   total                                          1,219         315  6,848
  *   MACs without bias; FLOPs = 2 x MACs = 13,696. `x N`: N equal blocks; the
- *   rows below are those of one. --unfold shows every row.
+ *   rows below show one of them. --unfold shows every row.
  *
  * _BYTES and _OFFSET are in bytes, _COUNT in values or multiply-accumulates.
- * What belongs to a layer is of one sample; inputs, outputs and offsets in the
- * arena are of the whole batch. Define _ARENA_LIMIT_BYTES or
- * _WEIGHT_LIMIT_BYTES with the prefix before this file, and it is
- * checked.
+ * Figures of layers are for one sample; inputs, outputs and offsets in the
+ * arena are for the whole batch. To check limits, define _ARENA_LIMIT_BYTES
+ * or _WEIGHT_LIMIT_BYTES, with the prefix, before you include this file.
  */
 #ifndef ARENA_1_H
 #define ARENA_1_H
@@ -48,7 +47,7 @@
  * A training step at its peak, with a batch: torch2-cuda, momentum.
  * At the batches 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256
  * it is never too low, and at most 512 bytes too high. At others it
- * follows two lines: allocators round, so it may be a little too low.
+ * is interpolated; allocators round, so it may be slightly too low.
  */
 #define ARENA_1_TRAIN_BYTES(batch) \
   ((batch) <= 32 \
@@ -179,7 +178,7 @@
 #define ARENA_1_MAC_2_WEIGHT_BYTES 780
 #define ARENA_1_MAC_2_ARENA_OFFSET 0
 
-/* C11, C++11, and what older ones have. */
+/* For C11, C++11 and older compilers. */
 #if defined __cplusplus && __cplusplus >= 201103L
 #define ARENA_1_ASSERT(name, what) static_assert(what, #name)
 #elif defined __STDC_VERSION__ && __STDC_VERSION__ >= 201112L
@@ -215,10 +214,9 @@ extern const struct netrt_model arena_1_model;
 extern const float arena_1_weights[];
 
 /*
- * Predicts once: the values of each input, and room for those of each
- * output. Returns an enum netrt_status, 0 if all went well. It has an arena
- * of its own, so only one thread may call it; for it the source is compiled
- * with -DNETRT_RUN.
+ * Runs the net once: takes the values of each input, and writes those of each
+ * output. Returns an enum netrt_status, 0 on success. It uses its own static
+ * arena, so only one thread may call it. Compile the source with -DNETRT_RUN.
  */
 int arena_1_run(const float *input, float *output);
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 # maps, by netc 0.2.0:
-# 3,397 parameters, 843,661 MACs a sample
+# 3,397 parameters, 843,661 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.

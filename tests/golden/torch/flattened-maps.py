@@ -1,5 +1,5 @@
 # flattened-maps, by netc 0.2.0:
-# 11,395 parameters, 24,995 MACs a sample
+# 11,395 parameters, 24,995 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.

@@ -1,5 +1,5 @@
 # None, by netc 0.2.0:
-# 828 parameters, 26,688 MACs a sample
+# 828 parameters, 26,688 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.

@@ -1,5 +1,5 @@
 # newer, by netc 0.2.0:
-# 15,213 parameters, 876,134 MACs a sample
+# 15,213 parameters, 876,134 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.

@@ -1,5 +1,5 @@
 # small_words, by netc 0.2.0:
-# 3,212 parameters, 525,744 MACs a sample
+# 3,212 parameters, 525,744 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.
