@@ -90,11 +90,12 @@ static void put_allowed(struct flat *f) {
   text_put(f->out, any ? "\"\n" : "");
 }
 
-/* Numbers are quoted. */
+/* Lists are quoted. */
 static void put_choice(struct text *out, const struct arg_spec *spec,
                        struct slice word) {
-  bool numbers = settings_is_cut(spec) && word.at[0] <= '9';
-  text_printf(out, numbers ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
+  bool list = settings_is_split(spec) ||
+              (settings_is_cut(spec) && word.at[0] <= '9');
+  text_printf(out, list ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
 }
 
 static void put_settings(struct flat *f, const char *word,

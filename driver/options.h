@@ -55,6 +55,7 @@ struct setting_row {
   bool leads;          /* with several values, the first column of tables */
   bool devices;        /* names a device; `all` stands for all of them */
   bool whole;          /* from a digit on, commas belong to the value */
+  bool cards;          /* so do they between names */
   unsigned hidden;     /* commands whose hints never mention it: FOR(...) */
 };
 

@@ -26,9 +26,10 @@ static const char *value_word(const struct arg_spec *spec) {
 #include "layers/arg_types.def"
 #undef TYPE
   };
-  return spec->bytes             ? "SIZE"
-         : settings_is_cut(spec) ? "N,N,.."
-                                 : values[spec->type];
+  return spec->bytes ? "SIZE"
+         : settings_is_cut(spec) || settings_is_split(spec)
+             ? "N,N,.."
+             : values[spec->type];
 }
 
 static enum netc_status fill_argument(struct netc_argument *to,

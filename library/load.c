@@ -143,6 +143,10 @@ static struct slice plain_value(struct arena *arena,
       return text_slice(&text);
     }
     int index = hint_find_choice(spec, train, value, &several);
+    if (!index && settings_is_split(spec)) {
+      text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
+      return text_slice(&text);
+    }
     if (!index)
       return value;
     if (!settings_is_gpu(spec))
@@ -275,10 +279,11 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   bool infer = has_key(infer_specs, pair->name, &s);
   if (pair->value.length == 0)
     return context_say(call->netc, "a value is missing");
-  bool turns = slice_is(pair->name, "cut") && is_digit(*pair->value.at);
+  bool list = (slice_is(pair->name, "cut") && is_digit(*pair->value.at)) ||
+              slice_is(pair->name, "tensor_split");
   if (is_range(call, pair->value))
     return false;
-  if (!turns && memchr(pair->value.at, ',', pair->value.length))
+  if (!list && memchr(pair->value.at, ',', pair->value.length))
     return context_say(call->netc, "it takes one value, without a comma");
   if (train || infer)
     return (!train || try_section(call, "train ", train_specs, pair)) &&

@@ -134,7 +134,8 @@ struct stmt *build_message(struct parser *p, struct named word,
 struct expr *build_quoted(struct parser *p, struct slice key, struct slice text,
                           struct span string) {
   static const enum token number = TOKEN_INT;
-  if (slice_is(key, "gpu") || slice_is(key, "cut"))
+  if (slice_is(key, "gpu") || slice_is(key, "cut") ||
+      slice_is(key, "tensor_split"))
     return build_name(p, EXPR_TEXT, text, string);
   syntax_report(p, TOKEN_STRING, string, &number, 1);
   return NULL;

@@ -281,11 +281,106 @@ static void bounds_of_both_hold(void **state) {
          "  12 of 33      3.98 GiB ", "");
 }
 
+static int64_t of_card(json_t *json, int card, const char *key) {
+  char path[64];
+  snprintf(path, sizeof path, "serving.cards.%d.%s", card, key);
+  return number(json, path);
+}
+
+/* Cards have all that one has, in parts that follow one another. */
+static void cards_are_the_whole(void **state) {
+  (void)state;
+  static const char *const keys[] = {"weight_bytes", "cache_bytes"};
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    char options[256];
+    json_t *one = parted(nets[i].net, nets[i].options, nets[i].layers);
+    snprintf(options, sizeof options, "%s runtime=pytorch tensor_split=1,3,2",
+             nets[i].options);
+    json_t *json = predict_file(nets[i].net, options);
+    int64_t next = 1, output = 0;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+      int64_t sum = -served(json, "copied_weight_bytes") * (k == 0);
+      for (int card = 0; card < 3; card++)
+        sum += of_card(json, card, keys[k]);
+      assert_int_equal(sum, served(one, keys[k]) -
+                                served(one, "copied_weight_bytes") * (k == 0));
+    }
+    for (int card = 0; card < 3; card++) {
+      int64_t last = of_card(json, card, "last_layer");
+      if (last < of_card(json, card, "first_layer"))
+        continue;
+      assert_int_equal(of_card(json, card, "first_layer"), next);
+      next = last + 1;
+      char path[32];
+      snprintf(path, sizeof path, "serving.cards.%d.output", card);
+      output += json_is_true(find(json, path));
+    }
+    assert_int_equal(next, nets[i].layers);
+    assert_true(output <= 1);
+    json_decref(one);
+    json_decref(json);
+  }
+}
+
+/* Layer k of n is on the first card whose share, with those before, exceeds
+ * k / n: 33 with the output, so that 2,1 has 22 and 11. */
+static void shares_part_the_layers(void **state) {
+  (void)state;
+  expect(PARTED "--tensor-split 2,1", 0,
+         "layers 1 to 22\n             card 2: ", "");
+  expect(PARTED "--tensor-split 2,1 --gpu-layers 12", 0,
+         "layers 21 to 28\n             card 2: ", "");
+  /* In a ratio of 11 to 22 GiB, without shares. */
+  expect(PARTED "--tensor-split rtx4070ti,rtx3090ti --must-fit", 0,
+         ", llama.cpp on RTX 4070\n  Ti and RTX 3090 Ti\n", "");
+  expect(PARTED "--tensor-split rtx4070ti,rtx3090ti", 0, ", layers 1 to 11\n",
+         "");
+  /* The fullest card decides, even if others have room. */
+  expect(PARTED "--tensor-split m40-24:1,rtx2060:9 --context 128k --must-fit",
+         1, "DOES NOT FIT\n", NULL);
+  expect(PARTED "--tensor-split m40-24:9,rtx2060:1 --context 128k --must-fit",
+         0, " FITS\n", "");
+  expect(PARTED "--gpu rtx3060 --tensor-split 1,1", 0,
+         "llama.cpp on 2 x RTX\n  3060\n", "");
+  /* As many on the cards as fit both. */
+  expect(PARTED "--memory 3GiB --tensor-split 1,1 --gpu-layers auto --must-fit",
+         0, " of 33 layers are on the card", "");
+}
+
+static void errors_of_cards(void **state) {
+  (void)state;
+  static const struct {
+    const char *split, *message;
+  } rows[] = {
+      {"3", "one card has all layers; write a share for each of several"},
+      {"3,0", "`0` is neither a share nor a known device; write shares"},
+      {"3,x", "`x` is neither a share nor a known device; write shares"},
+      {"t4,", "`` is neither a share nor a known device; write shares"},
+      {"t4:2,rtx3060", "some of the cards have a share, others have none"},
+      {"t4,3", "some of the cards have a"},
+      {"t4:,rtx3060:2", "`t4:` has no share after the colon; write `t4:2`"},
+      {"3,99999999999", "`99999999999` is neither a share"},
+      {"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 16 cards"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char command[160];
+    snprintf(command, sizeof command, PARTED "--tensor-split '%s'",
+             rows[i].split);
+    expect(command, 2, "", rows[i].message);
+  }
+  expect(PARTED "--runtime pytorch --tensor-split 1,1 --tensor-parallel 2", 1,
+         "", "`tensor_split=` gives whole layers to each card, ");
+  expect(PARTED "--runtime vllm --gpu a100-80 --tensor-split 1,1", 1, "",
+         "`tensor_split=` and vLLM's `utilization=` exclude each other");
+  expect(NETC " examples/llama3.net -ts 3,1", 2, "",
+         "netc has no `-ts`: write `--tensor-split 3,2`");
+}
+
 static void errors_name_a_way_out(void **state) {
   (void)state;
   expect(NETC " examples/llama3.net --predict --gpu-layers 20 "
               "--tensor-parallel 2",
-         1, "", "`gpu_layers=` divides layers between a card and its host");
+         1, "", "`gpu_layers=` gives whole layers to a card and its host");
   expect(NETC " examples/llama3.net --predict --host-experts all", 1, "",
          "no layer of this net has experts");
   expect(NETC " examples/simple_cnn.net --predict --gpu-layers 3", 1, "",
@@ -318,6 +413,9 @@ int main(void) {
       cmocka_unit_test(what_crosses_is_on_both),
       cmocka_unit_test(layers_that_stand_alone_are_equal),
       cmocka_unit_test(bounds_of_both_hold),
+      cmocka_unit_test(cards_are_the_whole),
+      cmocka_unit_test(shares_part_the_layers),
+      cmocka_unit_test(errors_of_cards),
       cmocka_unit_test(errors_name_a_way_out),
   };
   write_nets();

@@ -9,6 +9,7 @@
 #include "codegen/report/board.h"
 #include "codegen/report/time_line.h"
 #include "codegen/rows.h"
+#include "codegen/serving/report.h"
 #include "memory/answer/files.h"
 #include "sema/model/optimizer.h"
 #include "sema/model/weights.h"
@@ -251,6 +252,26 @@ static void put_available(struct screen *s) {
     text_printf(&s->line, " %s", less[i].name);
   }
   end_row(s, "available");
+}
+
+/* Each of the cards that have layers of their own. */
+static void put_cards(struct screen *s) {
+  const struct serving_answer *served = s->a->served;
+  if (!served || served->cards < 2)
+    return;
+  for (int i = 0; i < served->cards; i++) {
+    const struct served_card *card = &served->by_card[i];
+    serving_put_card(&s->line, served, i);
+    text_put(&s->line, ": ");
+    put_size(s, card->part.need);
+    if (card->device.bytes) {
+      text_put(&s->line, " of ");
+      put_size(s, card->device.room);
+    }
+    text_put(&s->line, ", ");
+    serving_put_range(&s->line, card->first, card->last, card->output);
+    end_row(s, i ? "" : "cards");
+  }
 }
 
 /* The host's memory, if a part is there. */
@@ -555,6 +576,10 @@ static void put_runtime(struct screen *s) {
   if (!device)
     return;
   text_put(&s->line, " on ");
+  if (s->a->served && s->a->served->cards > 1 && s->a->card) {
+    serving_put_cards(&s->line, s->a->served);
+    return;
+  }
   if (s->a->devices > 1)
     text_printf(&s->line, "%" PRId64 " x ", s->a->devices);
   if (s->a->firmware)
@@ -630,6 +655,7 @@ struct screen_page *screen_page(const struct compiled *c) {
   if (s.a->device.bytes)
     put_available(&s);
   put_beside(&s);
+  put_cards(&s);
   put_host(&s);
   if (s.predict) {
     put_inference_limits(&s);

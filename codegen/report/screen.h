@@ -13,7 +13,7 @@ enum {
   SCREEN_LINES = 24,
   SCREEN_WAYS = 6,
   SCREEN_MOST_WAYS = 12,
-  SCREEN_ROWS = 32
+  SCREEN_ROWS = 48
 };
 
 struct screen_row {

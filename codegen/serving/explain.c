@@ -16,6 +16,17 @@ static bool same(const struct serving *s, const struct served_layer *a,
          a->source == b->source;
 }
 
+/* The place, if there are several. */
+static void put_place(struct text *out, const struct serving *s,
+                      enum served_place place) {
+  if (place == ON_HOST)
+    text_put(out, ", on the host");
+  else if (s->cards > 1)
+    text_printf(out, ", on card %d", (int)place + 1);
+  else
+    text_put(out, ", on the card");
+}
+
 /* 32*2048*4096: layers, values of a token, tokens. */
 static void put_product(struct serving_report *r, const struct serving *s,
                         const struct served_layer *layer, int64_t count) {
@@ -44,9 +55,7 @@ static void put_product(struct serving_report *r, const struct serving *s,
   if (layer->source)
     text_put(r->out, ", of the source");
   if (s->parted)
-    text_put(r->out, serving_place(s, layer->node) == ON_CARD
-                         ? ", on the card"
-                         : ", on the host");
+    put_place(r->out, s, serving_place(s, layer->node));
   text_putc(r->out, '\n');
 }
 
@@ -69,10 +78,9 @@ static void put_weights(struct serving_report *r, const struct serving *s,
   for (size_t i = 0; i < s->model->params.count; i++)
     if (s->held[place][i] && serving_weight(s, i, &bytes))
       sums[s->roles.at[i].role] += bytes; /* less than all weights */
-  text_printf(&r->line, "  %s weights%s", explain_mark(r),
-              !s->parted         ? ""
-              : place == ON_CARD ? ", on the card"
-                                 : ", on the host");
+  text_printf(&r->line, "  %s weights", explain_mark(r));
+  if (s->parted)
+    put_place(&r->line, s, place);
   for (size_t i = 0, put = 0; i < sizeof names / sizeof *names; i++) {
     if (!sums[i])
       continue;
@@ -130,9 +138,10 @@ void serving_explain(struct serving_report *r) {
   if (s.parted && !serving_put(&s, r->a.on_card))
     return;
   put_layers(r);
-  put_weights(r, &s, ON_CARD);
-  if (s.parted)
-    put_weights(r, &s, ON_HOST);
+  for (int place = ON_CARD; place < SERVED_PLACES;
+       place = serving_next_place(&s, place))
+    if (place < ON_HOST || s.parted)
+      put_weights(r, &s, (enum served_place)place);
   for (size_t i = 0; i < s.layers.count; i++) {
     int k = 0;
     while (k < found && !same(&s, kinds[k], &s.layers.at[i]))

@@ -36,6 +36,24 @@ static void put_part(struct json *json, const struct served_part *part) {
   json_member_int(json, "need_bytes", part->need);
 }
 
+/* Each of several cards. */
+static void put_cards(struct json *json, const struct serving_answer *a) {
+  json_member_open(json, "cards", '[');
+  for (int i = 0; i < a->cards; i++) {
+    const struct served_card *card = &a->by_card[i];
+    json_put_open(json, '{');
+    if (card->gpu)
+      json_member_string(json, "gpu", slice_of(card->gpu->word));
+    json_member_int(json, "first_layer", card->first);
+    json_member_int(json, "last_layer", card->last);
+    json_member_bool(json, "output", card->output);
+    put_part(json, &card->part);
+    json_member_some(json, "room_bytes", card->device.room);
+    json_put_close(json, '}');
+  }
+  json_put_close(json, ']');
+}
+
 /* Layers on the card, and the contents of its host's memory. */
 static void put_places(struct json *json, const struct serving_answer *a) {
   json_member_int(json, "layers", a->blocks);
@@ -94,6 +112,8 @@ void serving_put_json(struct json_writer *w) {
   put_part(json, &a->card);
   if (a->blocks)
     put_places(json, a);
+  if (a->cards > 1)
+    put_cards(json, a);
   if (a->devices > 1) {
     put_json_traffic(json, "prefill_sent", &a->prefill_traffic);
     put_json_traffic(json, "decode_sent", &a->decode_traffic);

@@ -149,27 +149,64 @@ static void put_place(struct serving_report *r, const struct served_part *part,
   grid_put(r->out, &grid, output_width(r->c));
 }
 
-/* "layer 1", "layers 1 to 12" */
-static void put_range(struct serving_report *r, int64_t first, int64_t last) {
-  if (first == last)
-    text_printf(&r->line, "layer %" PRId64, first);
+void serving_put_range(struct text *out, int64_t first, int64_t last,
+                       bool output) {
+  if (first > last)
+    text_put(out, output ? "the output" : "no layers");
+  else if (first == last)
+    text_printf(out, "layer %" PRId64, first);
   else
-    text_printf(&r->line, "layers %" PRId64 " to %" PRId64, first, last);
+    text_printf(out, "layers %" PRId64 " to %" PRId64, first, last);
+  if (first <= last && output)
+    text_put(out, " and the output");
+}
+
+void serving_put_card(struct text *out, const struct serving_answer *a,
+                      int card) {
+  if (a->by_card[card].gpu)
+    gpu_put_title(out, a->by_card[card].gpu);
+  else
+    text_printf(out, "card %d", card + 1);
+}
+
+void serving_put_cards(struct text *out, const struct serving_answer *a) {
+  for (int i = 0, equal; i < a->cards; i += equal) {
+    for (equal = 1; i + equal < a->cards &&
+                    a->by_card[i + equal].gpu == a->by_card[i].gpu;)
+      equal++;
+    text_put(out, !i ? "" : i + equal < a->cards ? ", " : " and ");
+    if (equal > 1)
+      text_printf(out, "%d x ", equal);
+    serving_put_card(out, a, i);
+  }
 }
 
 /* The layers on the card: the last ones, and the output if all are there. */
 static void put_card_layers(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
   int64_t turns = a->blocks - 1, rest = turns - a->on_card;
-  text_printf(&r->line, "On the card, %" PRId64 " of %" PRId64 ": ", a->on_card,
-              a->blocks);
+  text_printf(&r->line, "On the card%s, %" PRId64 " of %" PRId64 ": ",
+              a->cards > 1 ? "s" : "", a->on_card, a->blocks);
   if (a->on_card == 0)
     text_put(&r->line, "none");
   else
-    put_range(r, rest > 0 ? rest + 1 : 1, turns);
-  if (a->on_card > turns)
-    text_put(&r->line, " and the output");
+    serving_put_range(&r->line, rest > 0 ? rest + 1 : 1, turns,
+                      a->on_card > turns);
   end_line(r);
+}
+
+/* Each of several cards has a table of its own. */
+static void put_cards(struct serving_report *r) {
+  const struct serving_answer *a = &r->a;
+  for (int i = 0; i < a->cards; i++) {
+    text_put(&r->line, "On ");
+    serving_put_card(&r->line, a, i);
+    text_put(&r->line, ": ");
+    serving_put_range(&r->line, a->by_card[i].first, a->by_card[i].last,
+                      a->by_card[i].output);
+    end_line(r);
+    put_place(r, &a->by_card[i].part, false);
+  }
 }
 
 static void put_host_layers(struct serving_report *r) {
@@ -181,7 +218,7 @@ static void put_host_layers(struct serving_report *r) {
     text_put(&r->line, ", the encoder");
   if (rest > 0) {
     text_put(&r->line, ", ");
-    put_range(r, 1, rest);
+    serving_put_range(&r->line, 1, rest, false);
   }
   if (rest >= 0)
     text_put(&r->line, ", the output");
@@ -189,7 +226,7 @@ static void put_host_layers(struct serving_report *r) {
     text_put(&r->line, ", all experts");
   else if (experts) {
     text_put(&r->line, ", the experts of ");
-    put_range(r, 1, experts);
+    serving_put_range(&r->line, 1, experts, false);
   }
   if (a->copied)
     text_printf(&r->line, "; %s are on both",
@@ -204,7 +241,10 @@ static void put_parts(struct serving_report *r) {
     return;
   }
   put_card_layers(r);
-  put_place(r, &a->card, false);
+  if (a->cards > 1)
+    put_cards(r);
+  else
+    put_place(r, &a->card, false);
   put_host_layers(r);
   put_place(r, &a->host, false);
 }
@@ -291,7 +331,9 @@ static void put_report(const struct compiled *c, struct text *out) {
   }
   text_printf(&r.line, "  of %s on %s: longest context ",
               output_size(r.c, r.a.device.room).text,
-              r.a.devices > 1 ? "each device" : "the device");
+              r.a.devices > 1 ? "each device"
+              : r.a.cards > 1 ? "the fullest card"
+                              : "the device");
   put_context(&r.line, &(struct served){.context = r.a.longest});
   text_printf(&r.line, ", at most %s sequences", count_text(r.a.most).text);
   end_line(&r);

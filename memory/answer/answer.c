@@ -167,6 +167,7 @@ static bool find_alone(const struct answer_request *r, int64_t *bytes) {
   one.infer.tensor_parallel = 1;
   one.infer.gpu_layers = GPU_LAYERS_OFF;
   one.infer.host_experts = 0;
+  one.infer.tensor_split = SPLIT_OFF;
   one.train.gpu = 0;
   one.train.memory = 0;
   if (!serving_find(r->model, &one, r->arena, false, &found))
@@ -186,6 +187,12 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   if (!serving_find(r->model, r->settings, r->arena, r->table, s))
     return false;
   a->served = s;
+  if (s->cards > 1) {
+    a->devices = s->cards;
+    a->uneven = true;
+    a->device = s->device;
+    a->card = s->by_card[s->fullest].gpu;
+  }
   a->bytes = a->alone = s->card.need;
   a->host = s->host.need;
   a->host_room = s->host_room;

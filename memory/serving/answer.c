@@ -29,7 +29,7 @@ static struct served_part part_of(struct serving *s, enum served_place place,
 /* A search over one value in steps; the other one is fixed. */
 struct serving_search {
   struct serving *serving;
-  int64_t room;
+  int64_t room[MOST_CARDS];
   int64_t host_room; /* 0: the host is not checked */
   int64_t sequences; /* 0: searched */
   int64_t context;   /* 0: searched, in whole blocks */
@@ -77,8 +77,12 @@ static int64_t need_in(const struct serving_search *q, enum served_place place,
 static bool fits(const struct serving_search *q, int64_t value, bool exactly) {
   if (value == 0)
     return true;
-  return value <= q->most && need_in(q, ON_CARD, value, exactly) <= q->room &&
-         (!q->host_room || need_in(q, ON_HOST, value, exactly) <= q->host_room);
+  if (value > q->most)
+    return false;
+  for (int card = 0; card < q->serving->cards; card++)
+    if (need_in(q, (enum served_place)card, value, exactly) > q->room[card])
+      return false;
+  return !q->host_room || need_in(q, ON_HOST, value, exactly) <= q->host_room;
 }
 
 /* The largest value that fits; `low` fits and `high` does not. */
@@ -110,13 +114,20 @@ static int64_t largest(const struct serving_search *q) {
   return bisect(q, low, high, true);
 }
 
+static struct serving_search search_of(struct serving *s,
+                                       const struct serving_answer *a) {
+  struct serving_search q = {
+      .serving = s, .room = {a->device.room}, .host_room = a->host_room};
+  for (int card = 0; card < a->cards && a->cards > 1; card++)
+    q.room[card] = a->by_card[card].device.room;
+  return q;
+}
+
 static int64_t most_sequences(struct serving *s, const struct serving_answer *a,
                               int64_t context) {
-  struct serving_search q = {.serving = s,
-                             .room = a->device.room,
-                             .host_room = a->host_room,
-                             .context = context,
-                             .most = 1 << 20};
+  struct serving_search q = search_of(s, a);
+  q.context = context;
+  q.most = 1 << 20;
   return largest(&q);
 }
 
@@ -125,11 +136,9 @@ static int64_t longest_context(struct serving *s,
                                const struct serving_answer *a,
                                int64_t sequences) {
   int64_t page = serving_page(&s->settings->infer), limit = a->limit;
-  struct serving_search q = {.serving = s,
-                             .room = a->device.room,
-                             .host_room = a->host_room,
-                             .sequences = sequences,
-                             .most = LONGEST_CONTEXT / page};
+  struct serving_search q = search_of(s, a);
+  q.sequences = sequences;
+  q.most = LONGEST_CONTEXT / page;
   int64_t found = largest(&q) * page;
   return limit ? min_i64(found, limit) : found;
 }
@@ -139,17 +148,18 @@ static void fill_table(struct serving *s, struct serving_answer *a) {
   static const int64_t contexts[SERVED_ROWS] = {2048,  4096,  8192,
                                                 16384, 32768, 131072};
   static const int64_t sequences[SERVED_ROWS] = {1, 4, 16, 64, 128, 256};
+  enum served_place card = (enum served_place)a->fullest;
   for (int i = 0; i < SERVED_ROWS; i++) {
     struct served *row = &a->by_context[i];
     row->context = contexts[i];
     if (a->limit) /* fractions of the limit */
       row->context = max_i64(a->limit >> (SERVED_ROWS - 1 - i), 1);
-    row->cache = serving_cache(s, ON_CARD, row->context);
+    row->cache = serving_cache(s, card, row->context);
     row->sequences = most_sequences(s, a, row->context);
     row = &a->by_sequences[i];
     row->sequences = sequences[i];
     row->context = longest_context(s, a, sequences[i]);
-    row->cache = serving_cache(s, ON_CARD, row->context);
+    row->cache = serving_cache(s, card, row->context);
   }
   a->count = SERVED_ROWS;
 }
@@ -181,14 +191,56 @@ int64_t serving_position_limit(const struct model *model) {
                             count);
 }
 
-/* Finds the largest number of layers on the card; zero is always possible. */
-static bool choose_layers(struct serving *s, const struct serving_answer *a) {
+/* The layers that a card has. */
+static void find_range(const struct serving *s, enum served_place place,
+                       struct served_card *card) {
+  card->first = s->blocks;
+  card->last = 0;
+  card->output = false;
+  for (size_t i = 0; i < s->model->nodes.count; i++) {
+    int64_t slot = s->slot[i];
+    if (!slot || serving_place(s, (int64_t)i) != place)
+      continue;
+    if (slot == s->blocks) {
+      card->output = true;
+      continue;
+    }
+    card->first = min_i64(card->first, slot);
+    card->last = max_i64(card->last, slot);
+  }
+}
+
+/* The parts of all cards, and the one that has the least memory left. */
+static void find_cards(struct serving *s, struct serving_answer *a) {
+  a->fullest = 0;
+  if (s->cards == 1) {
+    a->card = part_of(s, ON_CARD, a->context, a->sequences);
+    return;
+  }
+  for (int i = 0; i < s->cards; i++) {
+    struct served_card *card = &a->by_card[i];
+    card->gpu = serving_gpu(s->settings, i);
+    card->device = serving_device(s->settings, i);
+    card->part = part_of(s, (enum served_place)i, a->context, a->sequences);
+    find_range(s, (enum served_place)i, card);
+    const struct served_card *full = &a->by_card[a->fullest];
+    if (card->device.room - card->part.need <
+        full->device.room - full->part.need)
+      a->fullest = i;
+  }
+  a->card = a->by_card[a->fullest].part;
+  a->device = a->by_card[a->fullest].device;
+}
+
+/* Finds the largest number of layers on the cards; zero is always possible. */
+static bool choose_layers(struct serving *s, struct serving_answer *a) {
   int64_t low = 0, high = s->blocks + 1;
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
     if (!serving_put(s, middle))
       return false;
-    if (part_of(s, ON_CARD, a->context, a->sequences).need <= a->device.room)
+    find_cards(s, a);
+    if (a->card.need <= a->device.room)
       low = middle;
     else
       high = middle;
@@ -197,7 +249,7 @@ static bool choose_layers(struct serving *s, const struct serving_answer *a) {
 }
 
 static bool find_parts(struct serving *s, struct serving_answer *a) {
-  a->card = part_of(s, ON_CARD, a->context, a->sequences);
+  find_cards(s, a);
   if (!s->parted)
     return a->card.need < INT64_MAX;
   a->host = part_of(s, ON_HOST, a->context, a->sequences);
@@ -208,7 +260,9 @@ static bool find_parts(struct serving *s, struct serving_answer *a) {
   if (a->on_card < a->blocks) {
     if (!serving_put(s, a->on_card + 1))
       return false;
-    a->next = part_of(s, ON_CARD, a->context, a->sequences).need;
+    a->next =
+        part_of(s, (enum served_place)a->fullest, a->context, a->sequences)
+            .need;
     if (!serving_put(s, a->on_card))
       return false;
   }
@@ -226,7 +280,8 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->limit = serving_position_limit(model);
   a->context = infer->context ? infer->context : s.words;
   a->sequences = max_i64(infer->sequences, 1);
-  a->device = runtime_device(settings);
+  a->device = serving_device(settings, 0);
+  a->cards = s.cards;
   a->strict = infer->utilization > 0;
   if (s.parted && a->device.bytes && infer->gpu_layers == GPU_LAYERS_AUTO &&
       !choose_layers(&s, a))

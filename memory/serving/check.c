@@ -126,14 +126,22 @@ static bool heads_divide(struct refusal *r, const struct model *model,
   return true;
 }
 
-/* Checks that layers can be divided between one card and its host. */
+/* The setting that divides layers among cards and their host. */
+static const char *parting(const struct infer_settings *infer) {
+  return infer->host_experts                 ? "host_experts"
+         : infer->tensor_split == SPLIT_LIST ? "tensor_split"
+                                             : "gpu_layers";
+}
+
+/* Checks that layers can be divided among cards and their host. */
 static bool can_part(struct refusal *r, const struct model *model,
                      const struct infer_settings *infer) {
   struct arena scratch;
   bool experts = !infer->host_experts;
+  bool split = infer->tensor_split == SPLIT_LIST;
   if (!serving_parts(infer))
     return true;
-  r->setting = infer->host_experts ? "host_experts" : "gpu_layers";
+  r->setting = parting(infer);
   for (size_t i = 0; i < model->nodes.count; i++)
     experts = experts || model->nodes.at[i].copies > 1;
   if (!experts) {
@@ -143,9 +151,10 @@ static bool can_part(struct refusal *r, const struct model *model,
     return false;
   }
   if (infer->tensor_parallel > 1) {
-    text_put(r->why,
-             "`gpu_layers=` divides layers between a card and its host, "
-             "`tensor_parallel=` among cards");
+    text_printf(r->why,
+                "`%s=` gives whole layers to %s, `tensor_parallel=` a part of "
+                "each layer to each card",
+                r->setting, split ? "each card" : "a card and its host");
     text_put(r->help, "use one of the two");
     return false;
   }
@@ -201,8 +210,7 @@ static const char *asking(const struct infer_settings *infer) {
          : infer->runtime == RUNTIME_LLAMA_CPP ? "runtime"
          : infer->utilization                  ? "utilization"
          : infer->runtime == RUNTIME_VLLM      ? "runtime"
-         : infer->gpu_layers != GPU_LAYERS_OFF ? "gpu_layers"
-                                               : "host_experts";
+                                               : parting(infer);
 }
 
 /* src/llama-context.cpp: "V cache quantization requires flash_attn". */
@@ -246,9 +254,7 @@ static bool share_is_whole(struct refusal *r, const struct settings *settings) {
     return true;
   r->setting = "utilization";
   text_printf(r->why, "`%s=` and vLLM's `utilization=` exclude each other",
-              !parted                        ? "reserve"
-              : settings->infer.host_experts ? "host_experts"
-                                             : "gpu_layers");
+              parted ? parting(&settings->infer) : "reserve");
   text_put(r->help, "use one of the two");
   return false;
 }

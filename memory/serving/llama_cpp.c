@@ -6,11 +6,17 @@
  * the attention scores of one layer, with in-place softmax and a mask, and four
  * rows of the net's width, or six where queries, keys and values are one
  * matrix. Four and six come from logs.
+ *
+ * With all layers on several cards it works on several microbatches at a time
+ * (pipeline parallelism): the scheduler keeps COPIES of what a card receives,
+ * the rows and the mask, which has 16 bits with flash attention
+ * (ggml-backend.cpp, GGML_SCHED_MAX_COPIES).
  */
 #include "base/check.h"
 #include "memory/serving/serving.h"
 
-enum { FLOAT = 4, CELLS = 256 }; /* n_ctx is a multiple of CELLS */
+enum { FLOAT = 4, HALF = 2, COPIES = 4 };
+enum { CELLS = 256 }; /* n_ctx is a multiple of it */
 
 bool serving_is_llama_cpp(const struct serving *s) {
   return s->settings->infer.step == STEP_LLAMA_CPP;
@@ -52,6 +58,18 @@ static int64_t of_words(const struct serving *s, enum served_place place,
       size_sum(size_product(words, ends), size_product(rows, width)), FLOAT);
 }
 
+/* What a card receives, in copies; the attention itself counts one mask. */
+static int64_t of_copies(const struct serving *s, enum served_place place,
+                         int64_t rows, int64_t cells, int64_t width) {
+  bool fused = serving_is_fused(&s->settings->infer);
+  if (s->cards < 2 || s->on_card < s->blocks || place == ON_HOST)
+    return 0;
+  int64_t received = size_product(size_product(rows, FLOAT), width);
+  int64_t mask = size_product(size_product(rows, fused ? HALF : FLOAT), cells);
+  return size_sum(size_product(received, COPIES),
+                  size_product(mask, fused ? COPIES : COPIES - 1));
+}
+
 int64_t serving_compute(const struct serving *s, enum served_place place,
                         int64_t context, int64_t sequences) {
   const struct infer_settings *infer = &s->settings->infer;
@@ -61,11 +79,13 @@ int64_t serving_compute(const struct serving *s, enum served_place place,
   int64_t rows = min_i64(infer->ubatch, cells);
   int64_t ends = infer->scores == SCORES_LAST ? min_i64(sequences, rows) : rows;
   int64_t words = of_words(s, place, rows, ends, most.width);
+  int64_t copies = of_copies(s, place, rows, cells, most.width);
   if (serving_is_fused(infer) || !most.heads)
-    return words;
+    return size_sum(words, copies);
   bool packed = s->layers.at[0].heads.keys && !s->roles.keys;
   int64_t scores = size_product(most.heads + 1, cells);
   int64_t widths = size_product(packed ? 6 : 4, most.width);
-  return max_i64(
-      words, size_product(size_product(rows, FLOAT), size_sum(scores, widths)));
+  int64_t attention =
+      size_product(size_product(rows, FLOAT), size_sum(scores, widths));
+  return size_sum(max_i64(words, attention), copies);
 }

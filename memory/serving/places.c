@@ -2,7 +2,9 @@
  * Places: the last layers of a net are on a card, the others in the host's
  * memory, as in llama.cpp (src/llama-model.cpp, load_tensors). A layer is an
  * iteration of the loop that has a KV cache or a state. The output is one more
- * layer. The token embedding, in front of all layers, is on the host.
+ * layer. The token embedding, in front of all layers, is on the host. Several
+ * cards have one part each: layer k of n is on the first card whose share, with
+ * those of the cards before it, exceeds k / n.
  */
 #include <string.h>
 
@@ -153,7 +155,23 @@ int64_t serving_layers(const struct model *model, struct arena *arena,
 }
 
 bool serving_parts(const struct infer_settings *infer) {
-  return infer->gpu_layers != GPU_LAYERS_OFF || infer->host_experts;
+  return infer->gpu_layers != GPU_LAYERS_OFF || infer->host_experts ||
+         infer->tensor_split == SPLIT_LIST;
+}
+
+int serving_next_place(const struct serving *s, int place) {
+  return place + 1 < s->cards ? place + 1
+         : place < ON_HOST    ? ON_HOST
+                              : SERVED_PLACES;
+}
+
+/* The card of layer `layer`, from 0, of those on cards. */
+static enum served_place card_of(const struct serving *s, int64_t layer) {
+  int card = ON_CARD;
+  double at = (double)layer / (double)s->on_card;
+  while (card + 1 < s->cards && s->ends[card] <= at)
+    card++;
+  return (enum served_place)card;
 }
 
 enum served_place serving_place(const struct serving *s, int64_t node) {
@@ -165,7 +183,8 @@ enum served_place serving_place(const struct serving *s, int64_t node) {
                     (experts == EXPERTS_ALL || slot <= experts)))
     return ON_HOST;
   bool there = slot > blocks ? s->on_card > blocks : slot > blocks - s->on_card;
-  return there ? ON_CARD : ON_HOST;
+  int64_t first = max_i64(blocks - s->on_card, 0); /* on a card, from 0 */
+  return there ? card_of(s, slot - 1 - first) : ON_HOST;
 }
 
 static void clear(struct serving *s, bool **marks, size_t count) {
@@ -177,7 +196,8 @@ static void clear(struct serving *s, bool **marks, size_t count) {
 /* Marks each storage where it is made and where it is read. */
 static void find_reach(struct serving *s) {
   const struct tape *tape = &s->trace.tape;
-  for (int place = 0; place < SERVED_PLACES; place++)
+  for (int place = ON_CARD; place < SERVED_PLACES;
+       place = serving_next_place(s, place))
     clear(s, &s->reaches[place], tape->storages.count);
   for (size_t i = 0; i < tape->ops.count; i++) {
     const struct tape_op *op = &tape->ops.at[i];
@@ -189,6 +209,14 @@ static void find_reach(struct serving *s) {
   }
 }
 
+static bool is_held(const struct serving *s, size_t root) {
+  bool held = false;
+  for (int place = ON_CARD; place < SERVED_PLACES;
+       place = serving_next_place(s, place))
+    held = held || s->held[place][root];
+  return held;
+}
+
 static bool add_node(struct serving *s, int64_t index) {
   const struct model *model = s->model;
   const struct node *node = &model->nodes.at[index];
@@ -198,12 +226,12 @@ static bool add_node(struct serving *s, int64_t index) {
     size_t root = model->params.at[node->first_param + (size_t)i].same;
     if (s->held[place][root])
       continue;
-    s->held[place][root] = true;
     if (!serving_weight(s, root, &bytes) ||
         !add_i64(s->weights[place], bytes, &s->weights[place]))
       return false;
-    if (s->held[ON_CARD][root] && s->held[ON_HOST][root])
+    if (is_held(s, root))
       s->copied += bytes;
+    s->held[place][root] = true;
   }
   if (node->shares != NO_NODE)
     return true;
@@ -219,7 +247,8 @@ bool serving_put(struct serving *s, int64_t on_card) {
   s->copied = 0;
   for (int i = 0; i < KNOWN_STEPS; i++)
     s->known[i].bytes = -1;
-  for (int place = 0; place < SERVED_PLACES; place++) {
+  for (int place = ON_CARD; place < SERVED_PLACES;
+       place = serving_next_place(s, place)) {
     s->weights[place] = 0;
     clear(s, &s->held[place], params);
   }

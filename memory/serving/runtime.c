@@ -36,7 +36,7 @@ static int choose(const struct model *model, const struct settings *settings) {
   bool device = settings->train.gpu > 0;
   if (board_asked(settings))
     return RUNTIME_NETRT;
-  if (infer->step == STEP_LLAMA_CPP)
+  if (infer->step == STEP_LLAMA_CPP || infer->tensor_split == SPLIT_LIST)
     return RUNTIME_LLAMA_CPP;
   if (infer->utilization)
     return RUNTIME_VLLM;
@@ -112,4 +112,22 @@ struct fit_device runtime_device(const struct settings *settings) {
   }
   d.reserve = max_i64(d.bytes - d.taken - d.room, 0);
   return d;
+}
+
+const struct gpu *serving_gpu(const struct settings *settings, int card) {
+  const struct train_settings *train = &settings->train;
+  bool listed = settings->infer.tensor_split == SPLIT_LIST &&
+                train->split->at[card].gpu > 0;
+  return listed ? gpu_at(train->own, train->split->at[card].gpu)
+                : gpu_of(train);
+}
+
+struct fit_device serving_device(const struct settings *settings, int card) {
+  struct settings of = *settings;
+  if (settings->infer.tensor_split == SPLIT_LIST &&
+      settings->train.split->at[card].gpu > 0) {
+    of.train.gpu = settings->train.split->at[card].gpu;
+    of.train.memory = 0;
+  }
+  return runtime_device(&of);
 }

@@ -222,7 +222,8 @@ int64_t serving_step(struct serving *s, enum served_place place,
                      struct served_step step) {
   uint64_t key = (uint64_t)step.rows * 7 + (uint64_t)step.ends +
                  (uint64_t)step.context * 5;
-  struct known_step *known = &s->known[(key * 2 + place) % KNOWN_STEPS];
+  struct known_step *known =
+      &s->known[(key * 2 + (uint64_t)place) % KNOWN_STEPS];
   s->at = place;
   if (known->bytes < 0 || known->place != place ||
       !same_step(known->step, step))
@@ -253,6 +254,23 @@ static void share_layers(struct serving *s) {
   shard_trace(&s->trace, s->model, &train, &shards, s->arena);
 }
 
+/* Shares as given, or by the memory of the cards, as llama.cpp does. */
+static void find_shares(struct serving *s) {
+  const struct split_list *split = s->settings->train.split;
+  double sum = 0;
+  s->cards = 1;
+  if (s->settings->infer.tensor_split != SPLIT_LIST)
+    return;
+  s->cards = split->count;
+  for (int i = 0; i < s->cards; i++) {
+    int64_t share = split->at[i].share;
+    sum += (double)(share ? share : serving_device(s->settings, i).room);
+    s->ends[i] = sum;
+  }
+  for (int i = 0; i < s->cards; i++)
+    s->ends[i] /= sum;
+}
+
 bool serving_open(const struct model *model, const struct settings *settings,
                   struct arena *arena, struct serving *s) {
   struct profile *profile = ARENA_NEW(arena, struct profile);
@@ -268,6 +286,7 @@ bool serving_open(const struct model *model, const struct settings *settings,
                         .devices = settings->infer.tensor_parallel};
   int64_t words = serving_words(model);
   weight_roles_find(model, arena, &s->roles);
+  find_shares(s);
   find_layers(s);
   find_head(s);
   if (!shape_count(model->nodes.at[words].out, &s->words))

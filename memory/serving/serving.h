@@ -11,8 +11,11 @@
 #include "memory/weight_format.h"
 #include "sema/model/runtime.h"
 
-/* Where a layer is; without gpu_layers= all are on the card. */
-enum served_place { ON_CARD, ON_HOST, SERVED_PLACES };
+/*
+ * Where a layer is: on a card, the first of which is ON_CARD, or in the host's
+ * memory. Without gpu_layers= and tensor_split= all are on one card.
+ */
+enum served_place { ON_CARD, ON_HOST = MOST_CARDS, SERVED_PLACES };
 
 /* A layer's cache on one device. */
 struct served_layer {
@@ -54,14 +57,16 @@ struct serving {
   bool *after;   /* by node: it depends on the tokens; NULL: all do */
   bool *values_after, *storages_after; /* the same by value and storage */
   int64_t head;                        /* node of the logits, or the end */
-  bool parted;     /* divided between a card and its host: places.c */
-  int64_t blocks;  /* layers that may be on the card, and the output */
-  int32_t *slot;   /* by node: its layer, from 1; 0: before them */
+  bool parted;             /* divided among cards and their host: places.c */
+  int cards;               /* that have layers */
+  double ends[MOST_CARDS]; /* fraction of the layers up to each card's last */
+  int64_t blocks;          /* layers that may be on the card, and the output */
+  int32_t *slot;           /* by node: its layer, from 1; 0: before them */
   int64_t on_card; /* number of last layers there; `blocks`: with the output */
   bool *held[SERVED_PLACES];      /* by parameter */
   bool *reaches[SERVED_PLACES];   /* by storage: it is made or read there */
   int64_t weights[SERVED_PLACES]; /* bytes with buffers, on one device */
-  int64_t copied;                 /* of these, bytes on both */
+  int64_t copied;                 /* of these, bytes in a second place */
   struct trace trace;
   /* Extents as traced; `values` and `storages` are indices on the tape. */
   struct extent *extents;
@@ -100,12 +105,26 @@ struct served_part {
   int64_t need;            /* weights, cache and the largest step */
 };
 
+/* One of several cards with layers of their own. */
+struct served_card {
+  const struct gpu *gpu; /* NULL: none named */
+  struct fit_device device;
+  struct served_part part;
+  int64_t first, last; /* layers, from 1; first > last: none */
+  bool output;
+};
+
 /* Bytes on each device. */
 struct serving_answer {
   int64_t devices;
-  struct served_part card, host; /* host: without gpu_layers= empty */
-  int64_t blocks;                /* layers and the output; 0: not divided */
-  int64_t on_card;               /* number of last ones on the card */
+  /* Of several cards, the one with the least memory left; host: without
+   * gpu_layers= and tensor_split= empty. */
+  struct served_part card, host;
+  int cards;   /* number of tensor_split= cards; else 1 */
+  int fullest; /* the one of `card` and `device`, from 0 */
+  struct served_card by_card[MOST_CARDS]; /* of several */
+  int64_t blocks;    /* layers and the output; 0: not divided */
+  int64_t on_card;   /* number of last ones on the card */
   int64_t next;      /* card's need with one more; 0: all are there */
   int64_t copied;    /* weights on both */
   int64_t host_room; /* 0: unknown */
@@ -148,12 +167,15 @@ bool serving_grows(const struct layer *layer);
 int64_t serving_layers(const struct model *model, struct arena *arena,
                        int32_t *slot);
 
-/* True if layers are divided between a card and its host's memory. */
+/* True if layers are divided among cards or their host's memory. */
 bool serving_parts(const struct infer_settings *infer);
 
 enum served_place serving_place(const struct serving *serving, int64_t node);
 
-/* Puts the last layers on the card; false if a size passes 2^63 - 1. */
+/* The next place with layers after `place`, from -1; SERVED_PLACES: none. */
+int serving_next_place(const struct serving *serving, int place);
+
+/* Puts the last layers on the cards; false if a size passes 2^63 - 1. */
 bool serving_put(struct serving *serving, int64_t on_card);
 
 /*
@@ -216,6 +238,10 @@ int64_t serving_scores(const struct serving *serving);
  */
 int64_t serving_sampler(const struct serving *serving, enum served_place place,
                         int64_t sequences);
+
+/* The device of a card, and the name of its GPU; NULL: none. */
+const struct gpu *serving_gpu(const struct settings *settings, int card);
+struct fit_device serving_device(const struct settings *settings, int card);
 
 /* True if llama.cpp's attention stores no scores. */
 bool serving_is_fused(const struct infer_settings *infer);

@@ -52,12 +52,13 @@ static bool has_experts(const struct model *model) {
   return false;
 }
 
-static struct served_macs find_macs(const struct serving *s) {
+static struct served_macs find_macs(const struct serving *s,
+                                    enum served_place card) {
   struct served_macs found = {0, 0, 0};
   for (size_t i = 0; i < s->model->nodes.count; i++) {
     double macs = (double)model_cost(s->model, (int64_t)i)->macs;
     if (s->model->nodes.at[i].train_only ||
-        serving_place(s, (int64_t)i) != ON_CARD)
+        serving_place(s, (int64_t)i) != card)
       continue;
     macs = (macs - bound_scores(s->model, (int64_t)i)) / (double)s->devices;
     if (s->after && !s->after[i])
@@ -80,20 +81,32 @@ static double pairs_of(const struct served_layer *layer, double prompt) {
              : prompt * window - window * window / 2;
 }
 
-static double prompt_scores(const struct serving *s, int64_t context) {
+static double prompt_scores(const struct serving *s, enum served_place card,
+                            int64_t context) {
   double sum = 0;
   for (size_t i = 0; i < s->layers.count; i++)
     if (!s->layers.at[i].state &&
-        serving_place(s, s->layers.at[i].node) == ON_CARD)
+        serving_place(s, s->layers.at[i].node) == card)
       sum += pair_macs(s, &s->layers.at[i]) *
              pairs_of(&s->layers.at[i], (double)context);
   return sum / (double)s->devices;
 }
 
+/* The work of one card. */
+struct card_work {
+  const struct serving *s;
+  enum served_place card;
+  const struct gpu *gpu;
+  int64_t context, sequences;
+  struct served_macs macs;
+  double scores;             /* of a prompt */
+  double parts[SPEED_PARTS]; /* seconds */
+};
+
 static bool card_weight(const void *user, size_t index, int64_t *bytes) {
-  const struct serving *s = user;
+  const struct card_work *w = user;
   *bytes = 0;
-  return !s->held[ON_CARD][index] || serving_weight(s, index, bytes);
+  return !w->s->held[w->card][index] || serving_weight(w->s, index, bytes);
 }
 
 /* Times */
@@ -108,7 +121,7 @@ static const char *find_missing(const struct serving *s, const struct gpu *gpu,
     return "published runs are of llama.cpp";
   if (!speed_of(gpu))
     return "no published run on a card of this architecture";
-  if (s->devices > 1 || (s->parted && s->on_card < s->blocks))
+  if (s->devices > 1 || s->cards > 1 || (s->parted && s->on_card < s->blocks))
     return "published runs have the whole net on one card";
   if (sequences > 1)
     return "published runs decode one sequence";
@@ -141,19 +154,39 @@ static double bytes_seconds(const struct gpu *gpu, double bytes) {
   return bytes > 0 ? bytes / ((double)gpu->bandwidth * 1e9) : 0;
 }
 
-static void find_bounds(const struct serving *s, const struct gpu *gpu,
-                        const struct served_macs *macs, int64_t context,
-                        int64_t sequences, struct serving_time *time) {
-  double rate = best_rate(&s->settings->infer, gpu);
-  double read = time->parts[SPEED_WEIGHTS], kept = time->parts[SPEED_CACHE];
-  double cached = bytes_seconds(gpu, CACHED);
-  double tokens = 2 * (macs->token + macs->logits) * (double)sequences;
-  double prompt = 2 * (macs->token * (double)context + macs->logits +
-                       macs->source + prompt_scores(s, context));
+/* Cards decode one after the other, and work on a prompt at the same time. */
+static void add_bounds(const struct card_work *w, struct serving_time *time) {
+  double rate = best_rate(&w->s->settings->infer, w->gpu);
+  double cached = bytes_seconds(w->gpu, CACHED);
+  double read = w->parts[SPEED_WEIGHTS], kept = w->parts[SPEED_CACHE];
+  double tokens = 2 * (w->macs.token + w->macs.logits) * (double)w->sequences;
+  double prompt = 2 * (w->macs.token * (double)w->context + w->macs.logits +
+                       w->macs.source + w->scores);
   double decode_bytes = larger(read + kept - cached, 0);
   double prompt_bytes = larger(read - cached, 0);
-  time->bound = larger(decode_bytes, rate > 0 ? tokens / rate : 0);
-  time->prompt_bound = rate > 0 ? larger(prompt_bytes, prompt / rate) : 0;
+  time->bound += larger(decode_bytes, rate > 0 ? tokens / rate : 0);
+  time->prompt_bound = larger(
+      time->prompt_bound, rate > 0 ? larger(prompt_bytes, prompt / rate) : 0);
+}
+
+static void add_card(struct card_work *w, struct serving_time *time) {
+  const struct serving *s = w->s;
+  double narrow = (double)gpu_rate(w->gpu, ELEMENT_I8) * 1e9;
+  double cache = (double)serving_cache(s, w->card, w->context);
+  w->macs = find_macs(s, w->card);
+  w->scores = prompt_scores(s, w->card, w->context);
+  w->parts[SPEED_WEIGHTS] =
+      bytes_seconds(w->gpu, inference_reads(s->model, card_weight, w));
+  w->parts[SPEED_CACHE] = bytes_seconds(w->gpu, cache * (double)w->sequences);
+  if (narrow > 0) {
+    double tokens =
+        w->macs.token * (double)w->context + w->macs.logits + w->macs.source;
+    w->parts[SPEED_PRODUCTS] = 2 * tokens / narrow;
+    w->parts[SPEED_SCORES] = 2 * w->scores / narrow;
+  }
+  for (int i = 0; i < SPEED_PARTS; i++)
+    time->parts[i] += w->parts[i];
+  add_bounds(w, time);
 }
 
 static void predict(const struct speed *speed, struct serving_time *time) {
@@ -184,22 +217,20 @@ bool speed_find(struct serving *s, int64_t context, int64_t sequences,
   *time = (struct serving_time){.layers = (int64_t)s->layers.count};
   if (!gpu)
     return false;
-  time->lacks = gpu->bandwidth ? NULL : "the bandwidth of its memory";
   time->missing = find_missing(s, gpu, sequences);
+  for (int card = 0; card < s->cards; card++)
+    if (!serving_gpu(s->settings, card)->bandwidth)
+      time->lacks = "the bandwidth of its memory";
   if (time->lacks)
     return true;
-  struct served_macs macs = find_macs(s);
-  double cache = (double)serving_cache(s, ON_CARD, context);
-  double narrow = (double)gpu_rate(gpu, ELEMENT_I8) * 1e9;
-  time->parts[SPEED_WEIGHTS] =
-      bytes_seconds(gpu, inference_reads(s->model, card_weight, s));
-  time->parts[SPEED_CACHE] = bytes_seconds(gpu, cache * (double)sequences);
-  if (narrow > 0) {
-    double tokens = macs.token * (double)context + macs.logits + macs.source;
-    time->parts[SPEED_PRODUCTS] = 2 * tokens / narrow;
-    time->parts[SPEED_SCORES] = 2 * prompt_scores(s, context) / narrow;
+  for (int card = 0; card < s->cards; card++) {
+    struct card_work work = {.s = s,
+                             .card = (enum served_place)card,
+                             .gpu = serving_gpu(s->settings, card),
+                             .context = context,
+                             .sequences = sequences};
+    add_card(&work, time);
   }
-  find_bounds(s, gpu, &macs, context, sequences, time);
   if (!time->missing)
     predict(speed_of(gpu), time);
   double step = time->missing ? time->bound : time->predicted;

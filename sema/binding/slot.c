@@ -386,6 +386,24 @@ static bool store_turns(struct slot *s, struct slice text) {
   return digits;
 }
 
+static bool store_split(struct slot *s, struct slice text) {
+  struct arena *arena = s->e->arena;
+  struct train_settings *train = &s->e->in->settings->train;
+  struct split_list *split = ARENA_NEW(arena, struct split_list);
+  struct text why = text_new(arena), help = text_new(arena);
+  if (gpu_read_split(train->own, text, split, &why, &help)) {
+    train->split = split;
+    if (split->at[0].gpu) /* a card is named: all that asks for one is met */
+      train->gpu = split->at[0].gpu;
+    *(int *)s->at = SPLIT_LIST;
+    return true;
+  }
+  diag_help(report(s->e, UNKNOWN_CHOICE, s->expr->span, "%.*s", SLICE_ARG(why)),
+            "%.*s", SLICE_ARG(help));
+  s->b->failed = true;
+  return false;
+}
+
 /* True for "UD-Q4_K_XL". */
 static bool is_unsloths(const struct slot *s, struct slice word) {
   return strcmp(s->spec->name, "weight_dtype") == 0 && word.length > 3 &&
@@ -412,6 +430,8 @@ bool slot_choose(struct slot *s, struct slice word) {
     *(int *)s->at = index;
     return true;
   }
+  if (settings_is_split(s->spec))
+    return store_split(s, word);
   struct suggestion suggestion = suggest_begin(word);
   for (int i = 1; word_at(s->spec->words, i).length; i++)
     suggest_offer(&suggestion, word_at(s->spec->words, i));

@@ -136,6 +136,105 @@ void gpu_put_help(struct text *out, struct slice word, bool as_option) {
                 as_option ? "--memory " : "memory=", size ? size : 48);
 }
 
+/* Cards of tensor_split= */
+
+enum { WHOLE_SHARE = 1000000 }; /* shares are in millionths */
+
+/* Reads "3" or "0.25", above 0 and at most 10^6. */
+static bool read_share(struct slice text, int64_t *share) {
+  int64_t unit = WHOLE_SHARE;
+  bool fraction = false, digits = false;
+  *share = 0;
+  for (size_t i = 0; i < text.length; i++) {
+    if (text.at[i] == '.' && !fraction) {
+      fraction = true;
+      continue;
+    }
+    if (!is_digit(text.at[i]) || *share > INT64_C(100000) * WHOLE_SHARE)
+      return false;
+    digits = true;
+    if (fraction)
+      unit /= 10;
+    else
+      *share *= 10;
+    *share += (text.at[i] - '0') * unit;
+  }
+  return digits && *share > 0;
+}
+
+static bool read_card(const struct gpus *own, struct slice item,
+                      struct split_card *card, struct text *why,
+                      struct text *help) {
+  const char *several = NULL;
+  size_t colon = 0;
+  *card = (struct split_card){0, 0};
+  if (read_share(item, &card->share))
+    return true;
+  while (colon < item.length && item.at[colon] != ':')
+    colon++;
+  struct slice name = slice_to(item, colon);
+  card->gpu = gpu_find(own, name, &several);
+  if (!card->gpu) {
+    text_printf(why,
+                several ? "ambiguous device `%.*s`"
+                        : "`%.*s` is neither a share nor a known device",
+                SLICE_ARG(name));
+    if (several)
+      text_printf(help, "it is one of %s", several);
+    else
+      text_put(help, "write shares, as `3,2`, or names of `netc help gpus`, "
+                     "as `rtx4090,rtx3060`");
+    return false;
+  }
+  if (colon == item.length ||
+      read_share(slice_from(item, colon + 1), &card->share))
+    return true;
+  text_printf(why, "`%.*s` has no share after the colon", SLICE_ARG(item));
+  text_printf(help, "write `%.*s:2`", SLICE_ARG(name));
+  return false;
+}
+
+/* A share counts only in relation to the others. */
+static bool is_uniform(const struct split_list *split, struct text *why,
+                       struct text *help) {
+  int named = 0, shared = 0;
+  for (int i = 0; i < split->count; i++) {
+    named += split->at[i].gpu > 0;
+    shared += split->at[i].share > 0;
+  }
+  if (split->count < 2) {
+    text_put(why, "one card has all layers");
+    text_put(help, "write a share for each of several cards, as `3,2`");
+    return false;
+  }
+  if ((!named || named == split->count) && (!shared || shared == split->count))
+    return true;
+  text_printf(why, "some of the cards have a %s, others have none",
+              shared == split->count ? "name" : "share");
+  text_put(help, "write `rtx4090:3,rtx3060:2`; without shares the memory of "
+                 "the cards decides");
+  return false;
+}
+
+bool gpu_read_split(const struct gpus *own, struct slice text,
+                    struct split_list *split, struct text *why,
+                    struct text *help) {
+  *split = (struct split_list){.text = text};
+  for (size_t from = 0, end; from <= text.length; from = end + 1) {
+    for (end = from; end < text.length && text.at[end] != ',';)
+      end++;
+    if (split->count == MOST_CARDS) {
+      text_printf(why, "more than %d cards", MOST_CARDS);
+      text_printf(help, "llama.cpp uses at most %d", MOST_CARDS);
+      return false;
+    }
+    if (!read_card(own, slice_from(slice_to(text, end), from),
+                   &split->at[split->count++], why, help))
+      return false;
+  }
+  return is_uniform(split, why, help);
+}
+
 /* Figures */
 
 int64_t gpu_card_bytes(const struct gpu *gpu) {

@@ -37,6 +37,14 @@ const struct gpu *gpu_at(const struct gpus *own, int number);
  */
 int gpu_find(const struct gpus *own, struct slice word, const char **several);
 
+/*
+ * Reads the cards of tensor_split=: shares, or names with or without shares.
+ * False: *why and *help say what is wrong.
+ */
+bool gpu_read_split(const struct gpus *own, struct slice text,
+                    struct split_list *split, struct text *why,
+                    struct text *help);
+
 /* The device of the settings; NULL: none named. */
 const struct gpu *gpu_of(const struct train_settings *train);
 

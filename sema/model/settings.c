@@ -92,6 +92,7 @@ static const char unit_words[] = UNITS(CHOICE_WORD);
 static const char offload_words[] = OFFLOADS(CHOICE_WORD);
 static const char scores_words[] = SCORES(CHOICE_WORD);
 static const char fits_words[] = FITS(CHOICE_WORD);
+static const char split_words[] = "off";
 static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 static const char patches_words[] = PATCHES(CHOICE_WORD);
 
@@ -179,10 +180,16 @@ bool settings_is_cut(const struct arg_spec *spec) {
   return spec->words == CUT_WORDS;
 }
 
+bool settings_is_split(const struct arg_spec *spec) {
+  return spec->words == split_words;
+}
+
 struct slice settings_choice(const struct train_settings *train,
                              const struct arg_spec *spec, int index) {
   if (settings_is_cut(spec) && index == CUT_TURNS)
     return train->turns->text;
+  if (settings_is_split(spec) && index == SPLIT_LIST)
+    return train->split->text;
   return settings_is_gpu(spec) && index
              ? slice_of(gpu_at(train->own, index)->word)
              : word_at(spec->words, index);

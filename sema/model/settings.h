@@ -95,6 +95,7 @@ enum patches { PATCHES_UNSET, PATCHES(CHOICE_CONSTANT) };
 
 enum { STEP_LLAMA_CPP = 1 };
 enum { BUCKET_VIEW = -1 };
+enum { SPLIT_OFF = 1, SPLIT_LIST };
 enum { FLASH_ON = -1, FLASH_OFF = -2 }; /* else bytes */
 enum { GPU_LAYERS_AUTO = -1, GPU_LAYERS_ALL = -2, GPU_LAYERS_OFF = -3 };
 enum { EXPERTS_ALL = -1 };
@@ -112,14 +113,30 @@ struct turn_list {
 };
 
 /*
+ * The cards among which tensor_split= divides the layers, each with its share
+ * in millionths and its number as a device: "3,2", "rtx4090,rtx3060:0.5". At
+ * most as many as llama.cpp's GGML_CUDA_MAX_DEVICES.
+ */
+enum { MOST_CARDS = 16 };
+struct split_list {
+  struct slice text;
+  int count;
+  struct split_card {
+    int gpu;       /* 0: the one of gpu= or memory= */
+    int64_t share; /* 0: by the memory of the cards */
+  } at[MOST_CARDS];
+};
+
+/*
  * memory and gpu: 0 if no device is named; checkpoint: 0 for only the source's,
  * or CHECKPOINT_*; misc: -1 for the input batch. `own`: devices that a user
- * added to the table; or NULL. `turns`: for CUT_TURNS.
+ * added to the table; or NULL. `turns`: for CUT_TURNS. `split`: for SPLIT_LIST.
  */
 struct gpus;
 struct train_settings {
   const struct gpus *own;
   const struct turn_list *turns;
+  const struct split_list *split;
 #define TRAIN(type, name, ...) SETTING_##type name;
 #include "sema/model/settings.def"
 };
@@ -191,8 +208,9 @@ bool settings_is_gpu(const struct arg_spec *spec);
 /* True if the setting's words are boards, whose chips are names, too. */
 bool settings_is_board(const struct arg_spec *spec);
 
-/* True if lists of numbers are allowed besides the words. */
+/* True if lists of numbers, or of cards, are allowed besides the words. */
 bool settings_is_cut(const struct arg_spec *spec);
+bool settings_is_split(const struct arg_spec *spec);
 
 /* The word of a choice of `train` or `infer`, including a user's device. */
 struct slice settings_choice(const struct train_settings *train,
