@@ -93,8 +93,8 @@ static void put_allowed(struct flat *f) {
 /* Lists are quoted. */
 static void put_choice(struct text *out, const struct arg_spec *spec,
                        struct slice word) {
-  bool list = settings_is_split(spec) ||
-              (settings_is_cut(spec) && word.at[0] <= '9');
+  bool list =
+      settings_is_split(spec) || (settings_is_cut(spec) && word.at[0] <= '9');
   text_printf(out, list ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
 }
 

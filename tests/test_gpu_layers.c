@@ -332,8 +332,8 @@ static void shares_part_the_layers(void **state) {
          "layers 21 to 28\n             card 2: ", "");
   /* In a ratio of 11 to 22 GiB, without shares. */
   expect(PARTED "--tensor-split rtx4070ti,rtx3090ti --must-fit", 0,
-         ", llama.cpp on RTX 4070\n  Ti and RTX 3090 Ti\n", "");
-  expect(PARTED "--tensor-split rtx4070ti,rtx3090ti", 0, ", layers 1 to 11\n",
+         ", llama.cpp on RTX 4070 Ti and RTX\n  3090 Ti\n", "");
+  expect(PARTED "--tensor-split rtx4070ti,rtx3090ti", 0, ": 1.76 GiB of 11.0 GiB, layers 1 to 11\n",
          "");
   /* The fullest card decides, even if others have room. */
   expect(PARTED "--tensor-split m40-24:1,rtx2060:9 --context 128k --must-fit",
@@ -341,7 +341,7 @@ static void shares_part_the_layers(void **state) {
   expect(PARTED "--tensor-split m40-24:9,rtx2060:1 --context 128k --must-fit",
          0, " FITS\n", "");
   expect(PARTED "--gpu rtx3060 --tensor-split 1,1", 0,
-         "llama.cpp on 2 x RTX\n  3060\n", "");
+         "llama.cpp on 2 x RTX 3060\n", "");
   /* As many on the cards as fit both. */
   expect(PARTED "--memory 3GiB --tensor-split 1,1 --gpu-layers auto --must-fit",
          0, " of 33 layers are on the card", "");
