@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/suggest.h"
+#include "library/uses.h"
 #include "library/context.h"
 #include "library/budget.h"
 #include "library/bounds.h"
@@ -237,6 +238,10 @@ static enum netc_status find_memory(struct netc *netc) {
   struct load *load = netc->load;
   struct settings *settings = &load->settings, one;
   load->given = load->settings;
+  if (uses_serves(netc)) { /* these divide what is served */
+    load->settings.train.pipeline = 1;
+    load->settings.train.expert_parallel = 1;
+  }
   runtime_settle(&load->model, &load->settings);
   if (netc->mode == NETC_FOR_PLACE) {
     if (!degrees_divide(&load->model, settings, &load->diags))

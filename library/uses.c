@@ -242,6 +242,10 @@ static bool is_about(const struct netc *netc, unsigned asked) {
   return given & asked;
 }
 
+bool uses_serves(const struct netc *netc) {
+  return is_about(netc, of_inference) && !is_about(netc, of_training);
+}
+
 bool netc_asks_inference(const struct netc *netc) {
   if (!netc->load || !netc->load->compiled.model)
     return false;

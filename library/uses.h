@@ -14,4 +14,8 @@ bool uses_all(struct call *call, const char *output, bool predict);
 /* True if a setting asks about inference. */
 bool uses_of_inference(struct slice setting);
 
+/* True if the user asks how a net is served: what divides training, too, then
+ * divides that. */
+bool uses_serves(const struct netc *netc);
+
 #endif

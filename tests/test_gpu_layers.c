@@ -333,8 +333,8 @@ static void shares_part_the_layers(void **state) {
   /* In a ratio of 11 to 22 GiB, without shares. */
   expect(PARTED "--tensor-split rtx4070ti,rtx3090ti --must-fit", 0,
          ", llama.cpp on RTX 4070 Ti and RTX\n  3090 Ti\n", "");
-  expect(PARTED "--tensor-split rtx4070ti,rtx3090ti", 0, ": 1.76 GiB of 11.0 GiB, layers 1 to 11\n",
-         "");
+  expect(PARTED "--tensor-split rtx4070ti,rtx3090ti", 0,
+         ": 1.76 GiB of 11.0 GiB, layers 1 to 11\n", "");
   /* The fullest card decides, even if others have room. */
   expect(PARTED "--tensor-split m40-24:1,rtx2060:9 --context 128k --must-fit",
          1, "DOES NOT FIT\n", NULL);
@@ -345,6 +345,80 @@ static void shares_part_the_layers(void **state) {
   /* As many on the cards as fit both. */
   expect(PARTED "--memory 3GiB --tensor-split 1,1 --gpu-layers auto --must-fit",
          0, " of 33 layers are on the card", "");
+}
+
+static int64_t of_stage(json_t *json, int stage, const char *key) {
+  char path[64];
+  snprintf(path, sizeof path, "serving.stages.%d.%s", stage, key);
+  return number(json, path);
+}
+
+/* Stages have all that a device has, and vLLM's numbers of layers: 20, 21, 20.
+ */
+static void stages_are_the_whole(void **state) {
+  (void)state;
+  static const char deepseek[] = "examples/zoo/deepseek_v3.net";
+  static const int64_t last[] = {20, 41, 61};
+  json_t *one = predict_file(deepseek, "context=4096 runtime=vllm");
+  json_t *json = predict_file(deepseek, "context=4096 runtime=vllm pipeline=3");
+  int64_t weights = 0, cache = 0;
+  for (int i = 0; i < 3; i++) {
+    weights += of_stage(json, i, "weight_bytes");
+    cache += of_stage(json, i, "cache_bytes");
+    assert_int_equal(of_stage(json, i, "last_layer"), last[i]);
+  }
+  assert_int_equal(weights, served(one, "weight_bytes"));
+  assert_int_equal(cache, served(one, "cache_bytes"));
+  assert_int_equal(number(json, "answer.devices"), 3);
+  json_decref(one);
+  json_decref(json);
+}
+
+/* Eight experts of three matrices of 4096 x 14336 in 32 layers, 16 bits. */
+static void devices_have_whole_experts(void **state) {
+  (void)state;
+  static const char mixtral[] = "examples/zoo/mixtral.net";
+  enum { DEGREES = 4 };
+  static const int degrees[DEGREES] = {1, 2, 3, 8}, experts[] = {8, 4, 3, 1};
+  const int64_t expert = INT64_C(2) * 32 * 3 * 4096 * 14336;
+  int64_t rest = 0;
+  for (int i = 0; i < DEGREES; i++) {
+    char options[64];
+    snprintf(options, sizeof options,
+             "context=4096 runtime=vllm expert_parallel=%d", degrees[i]);
+    json_t *json = predict_file(mixtral, options);
+    int64_t weights = served(json, "weight_bytes") - experts[i] * expert;
+    assert_true(i == 0 || weights == rest);
+    rest = weights;
+    json_decref(json);
+  }
+  /* Attention, table, output, router and norms. */
+  assert_int_equal(rest, INT64_C(2) * (2 * 32000 * 4096 +
+                                       32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 +
+                                             8 * 4096 + 2 * 4096) +
+                                       4096));
+}
+
+static void errors_of_stages(void **state) {
+  (void)state;
+  expect(PARTED "--runtime llama.cpp --pipeline 2", 1, "",
+         "= help: `--tensor-split 1,1` gives each card a part");
+  expect(NETC " examples/llama3.net --context 4k --pipeline 17", 1, "",
+         "= help: the nearest is `--pipeline 16`");
+  expect(NETC " examples/llama3.net --context 4k --expert-parallel 2", 1, "",
+         "no layer of this net has experts");
+  expect(NETC " examples/zoo/mixtral.net --context 4k --expert-parallel 9", 1,
+         "", "9 devices cannot share 8 experts");
+  expect(NETC " examples/zoo/mixtral.net --context 4k --expert-parallel 2 "
+              "--tensor-parallel 4",
+         1, "", "expert_parallel=2 is not a multiple of tensor_parallel=4");
+  expect(NETC " examples/llama3.net --context 4k --pipeline 2 --gpu-layers 3",
+         1, "", "`gpu_layers=` and `pipeline=` both divide the layers");
+  expect(NETC " examples/llama3.net --predict --pipeline 2", 2, "",
+         "or serving of language models: add --context 8192, or --runtime");
+  /* Training has its own stages. */
+  expect(NETC " examples/llama3.net --pipeline 2 --optimizer adam", 0,
+         "\ntrain, batch 1, Adam", "");
 }
 
 static void errors_of_cards(void **state) {
@@ -415,7 +489,10 @@ int main(void) {
       cmocka_unit_test(bounds_of_both_hold),
       cmocka_unit_test(cards_are_the_whole),
       cmocka_unit_test(shares_part_the_layers),
+      cmocka_unit_test(stages_are_the_whole),
+      cmocka_unit_test(devices_have_whole_experts),
       cmocka_unit_test(errors_of_cards),
+      cmocka_unit_test(errors_of_stages),
       cmocka_unit_test(errors_name_a_way_out),
   };
   write_nets();

@@ -142,6 +142,7 @@ static struct probe {
     {"scores", LM, "context=128 gpu=t4", "all"},
     {"flash", LM, "context=1024 step=llama.cpp gpu=t4", "off"},
     {"gpu_layers", LM, "context=128 gpu=t4", "1"},
+    {"tensor_split", LM, "context=128 gpu=t4", "3,1"},
     {"host_experts", MOE, "context=128 gpu=t4", "all"},
     {"utilization", LM, "context=128 gpu=t4", "0.5"},
     {"sampler", LM, "context=128 sequences=4096 gpu=t4", "top_k_top_p"},
@@ -345,25 +346,32 @@ static int try_answer(const struct probe *p, struct netc *plain,
                                                : SAME);
 }
 
-static void a_setting_is_used_or_has_nothing_to_do_with_it(void **state) {
-  const struct probe *p = *state;
+static int try_question(const struct probe *p, bool predict) {
   struct netc *plain = load(p, false), *chosen = load(p, true);
   struct netc_output_kind kind = {.size = sizeof kind};
   int wrong = 0;
-  for (int predict = 0; predict < 2; predict++) {
-    for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
-      if (kind.purpose == NETC_FOR_FILES)
-        wrong += try_output(p, plain, chosen, kind.name, predict);
-    wrong += try_answer(p, plain, chosen, predict);
-    wrong += try_command(
-        p, "table", "",
-        strcmp(p->setting, "inplace") == 0 ? "--batch 1,2" : "--inplace on,off",
-        predict);
-    wrong +=
-        try_command(p, "diff", "diff " BUILD "/tests/uses.net", "", predict);
-  }
+  for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++)
+    if (kind.purpose == NETC_FOR_FILES)
+      wrong += try_output(p, plain, chosen, kind.name, predict);
+  wrong += try_answer(p, plain, chosen, predict);
+  wrong += try_command(p, "table", "",
+                       strcmp(p->setting, "inplace") == 0 ? "--batch 1,2"
+                                                          : "--inplace on,off",
+                       predict);
+  wrong += try_command(p, "diff", "diff " BUILD "/tests/uses.net", "", predict);
   netc_close(plain);
   netc_close(chosen);
+  return wrong;
+}
+
+static void a_setting_is_used_or_has_nothing_to_do_with_it(void **state) {
+  const struct probe *p = *state;
+  struct probe served = *p;
+  /* These divide training, or what is served. */
+  if (strcmp(p->setting, "pipeline") == 0 ||
+      strcmp(p->setting, "expert_parallel") == 0)
+    served.base = "context=128 gpu=t4";
+  int wrong = try_question(p, false) + try_question(&served, true);
   assert_int_equal(wrong, 0);
 }
 
@@ -389,7 +397,7 @@ static void without_a_device_it_is_shown(void **state) {
     netc_close(chosen);
   }
   assert_int_equal(wrong, 0);
-  assert_int_equal(count, 15 * 4);
+  assert_int_equal(count, 16 * 4);
 }
 
 /* netc place: what is not about training is refused. */

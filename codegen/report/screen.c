@@ -270,7 +270,7 @@ static void put_cards(struct screen *s) {
     }
     text_put(&s->line, ", ");
     serving_put_range(&s->line, card->first, card->last, card->output);
-    end_row(s, i ? "" : "cards");
+    end_row(s, i ? "" : served->staged ? "stages" : "cards");
   }
 }
 
@@ -576,7 +576,8 @@ static void put_runtime(struct screen *s) {
   if (!device)
     return;
   text_put(&s->line, " on ");
-  if (s->a->served && s->a->served->cards > 1 && s->a->card) {
+  if (s->a->served && s->a->served->cards > 1 && !s->a->served->staged &&
+      s->a->card) {
     serving_put_cards(&s->line, s->a->served);
     return;
   }

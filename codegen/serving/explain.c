@@ -22,7 +22,8 @@ static void put_place(struct text *out, const struct serving *s,
   if (place == ON_HOST)
     text_put(out, ", on the host");
   else if (s->cards > 1)
-    text_printf(out, ", on card %d", (int)place + 1);
+    text_printf(out, ", on %s %d", s->staged ? "stage" : "card",
+                (int)place + 1);
   else
     text_put(out, ", on the card");
 }

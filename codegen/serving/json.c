@@ -38,7 +38,7 @@ static void put_part(struct json *json, const struct served_part *part) {
 
 /* Each of several cards. */
 static void put_cards(struct json *json, const struct serving_answer *a) {
-  json_member_open(json, "cards", '[');
+  json_member_open(json, a->staged ? "stages" : "cards", '[');
   for (int i = 0; i < a->cards; i++) {
     const struct served_card *card = &a->by_card[i];
     json_put_open(json, '{');
@@ -110,7 +110,7 @@ void serving_put_json(struct json_writer *w) {
   json_member_int(json, "context", a->context);
   json_member_int(json, "sequences", a->sequences);
   put_part(json, &a->card);
-  if (a->blocks)
+  if (a->blocks && !a->staged)
     put_places(json, a);
   if (a->cards > 1)
     put_cards(json, a);

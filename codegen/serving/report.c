@@ -163,7 +163,9 @@ void serving_put_range(struct text *out, int64_t first, int64_t last,
 
 void serving_put_card(struct text *out, const struct serving_answer *a,
                       int card) {
-  if (a->by_card[card].gpu)
+  if (a->staged)
+    text_printf(out, "stage %d", card + 1);
+  else if (a->by_card[card].gpu)
     gpu_put_title(out, a->by_card[card].gpu);
   else
     text_printf(out, "card %d", card + 1);
@@ -205,7 +207,7 @@ static void put_cards(struct serving_report *r) {
     serving_put_range(&r->line, a->by_card[i].first, a->by_card[i].last,
                       a->by_card[i].output);
     end_line(r);
-    put_place(r, &a->by_card[i].part, false);
+    put_place(r, &a->by_card[i].part, a->devices > 1 && i == a->fullest);
   }
 }
 
@@ -240,11 +242,14 @@ static void put_parts(struct serving_report *r) {
     put_place(r, &a->card, a->devices > 1);
     return;
   }
-  put_card_layers(r);
+  if (!a->staged)
+    put_card_layers(r);
   if (a->cards > 1)
     put_cards(r);
   else
     put_place(r, &a->card, false);
+  if (a->staged)
+    return;
   put_host_layers(r);
   put_place(r, &a->host, false);
 }

@@ -168,6 +168,7 @@ static bool find_alone(const struct answer_request *r, int64_t *bytes) {
   one.infer.gpu_layers = GPU_LAYERS_OFF;
   one.infer.host_experts = 0;
   one.infer.tensor_split = SPLIT_OFF;
+  one.infer.expert_parallel = one.infer.pipeline = 1;
   one.train.gpu = 0;
   one.train.memory = 0;
   if (!serving_find(r->model, &one, r->arena, false, &found))
@@ -179,7 +180,9 @@ static bool find_alone(const struct answer_request *r, int64_t *bytes) {
 static bool find_serving(const struct answer_request *r, struct answer *a) {
   struct text why = text_new(r->arena), help = why;
   struct serving_answer *s = ARENA_NEW(r->arena, struct serving_answer);
-  a->devices = r->settings->infer.tensor_parallel;
+  const struct infer_settings *infer = &r->settings->infer;
+  a->devices = size_product(
+      max_i64(infer->tensor_parallel, infer->expert_parallel), infer->pipeline);
   a->bytes = a->alone = INT64_MAX;
   a->verdict = a->device.bytes ? VERDICT_TOO_MUCH : VERDICT_NONE;
   if (!serving_possible(r->model, r->settings, &why, &help))
@@ -188,7 +191,7 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
     return false;
   a->served = s;
   if (s->cards > 1) {
-    a->devices = s->cards;
+    a->devices = s->staged ? a->devices : s->cards;
     a->uneven = true;
     a->device = s->device;
     a->card = s->by_card[s->fullest].gpu;

@@ -282,6 +282,7 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->sequences = max_i64(infer->sequences, 1);
   a->device = serving_device(settings, 0);
   a->cards = s.cards;
+  a->staged = s.staged;
   a->strict = infer->utilization > 0;
   if (s.parted && a->device.bytes && infer->gpu_layers == GPU_LAYERS_AUTO &&
       !choose_layers(&s, a))

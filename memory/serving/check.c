@@ -13,11 +13,14 @@ bool serving_wanted(const struct settings *settings) {
   return infer->context || infer->sequences || infer->prefill || infer->sinks ||
          infer->sampler || infer->step || infer->utilization ||
          infer->runtime == RUNTIME_LLAMA_CPP ||
-         infer->runtime == RUNTIME_VLLM || serving_parts(infer);
+         infer->runtime == RUNTIME_VLLM ||
+         infer->gpu_layers != GPU_LAYERS_OFF || infer->host_experts ||
+         infer->tensor_split == SPLIT_LIST;
 }
 
 bool serving_asked(const struct settings *settings) {
-  return serving_wanted(settings) || settings->infer.tensor_parallel > 1;
+  const struct infer_settings *infer = &settings->infer;
+  return serving_wanted(settings) || infer->tensor_parallel > 1;
 }
 
 enum { MOST_LISTED = 4096 }; /* devices listed in a message */
@@ -130,13 +133,54 @@ static bool heads_divide(struct refusal *r, const struct model *model,
 static const char *parting(const struct infer_settings *infer) {
   return infer->host_experts                 ? "host_experts"
          : infer->tensor_split == SPLIT_LIST ? "tensor_split"
+         : infer->pipeline > 1               ? "pipeline"
                                              : "gpu_layers";
+}
+
+static bool lacks_loop(struct refusal *r) {
+  text_put(r->why,
+           "layers are divided at the iterations of a loop, and this net "
+           "has no loop around its attention");
+  text_put(r->help, "write the layers as `repeat 32 { ... }`");
+  return false;
+}
+
+static int64_t count_layers(const struct model *model) {
+  struct arena scratch;
+  arena_open_in(&scratch, model->arena);
+  int64_t layers = serving_layers(
+      model, &scratch,
+      arena_alloc(&scratch, model->nodes.count + 1, sizeof(int32_t)));
+  arena_close(&scratch);
+  return layers;
+}
+
+/* Checks that the layers can be stages, without a part on the host. */
+static bool is_pipeline(struct refusal *r, const struct model *model,
+                        const struct infer_settings *infer) {
+  int64_t layers = count_layers(model) - 1;
+  r->setting = "pipeline";
+  if (parting(infer) != r->setting || infer->gpu_layers != GPU_LAYERS_OFF) {
+    text_printf(r->why, "`%s=` and `pipeline=` both divide the layers",
+                strcmp(parting(infer), r->setting) == 0 ? "gpu_layers"
+                                                        : parting(infer));
+    text_put(r->help, "use one of the two");
+    return false;
+  }
+  int64_t most = min_i64(layers, MOST_CARDS);
+  if (layers < 1 || infer->pipeline <= most)
+    return layers >= 1 || lacks_loop(r);
+  text_printf(r->why,
+              "serving counts at most %" PRId64 " stages of this net, not "
+              "%" PRId64,
+              most, infer->pipeline);
+  text_printf(r->help, "the nearest is `pipeline=%" PRId64 "`", most);
+  return false;
 }
 
 /* Checks that layers can be divided among cards and their host. */
 static bool can_part(struct refusal *r, const struct model *model,
                      const struct infer_settings *infer) {
-  struct arena scratch;
   bool experts = !infer->host_experts;
   bool split = infer->tensor_split == SPLIT_LIST;
   if (!serving_parts(infer))
@@ -150,6 +194,8 @@ static bool can_part(struct refusal *r, const struct model *model,
              "`gpu_layers=auto` puts as many layers on the card as fit");
     return false;
   }
+  if (infer->pipeline > 1)
+    return is_pipeline(r, model, infer);
   if (infer->tensor_parallel > 1) {
     text_printf(r->why,
                 "`%s=` gives whole layers to %s, `tensor_parallel=` a part of "
@@ -158,17 +204,34 @@ static bool can_part(struct refusal *r, const struct model *model,
     text_put(r->help, "use one of the two");
     return false;
   }
-  arena_open_in(&scratch, model->arena);
-  int64_t layers = serving_layers(
-      model, &scratch,
-      arena_alloc(&scratch, model->nodes.count + 1, sizeof(int32_t)));
-  arena_close(&scratch);
-  if (layers)
+  return count_layers(model) || lacks_loop(r);
+}
+
+/* Checks that devices have whole experts. */
+static bool has_experts(struct refusal *r, const struct model *model,
+                        const struct infer_settings *infer) {
+  int64_t most = 0;
+  r->setting = "expert_parallel";
+  if (infer->expert_parallel == 1)
     return true;
-  text_put(r->why,
-           "layers are divided at the iterations of a loop, and this net "
-           "has no loop around its attention");
-  text_put(r->help, "write the layers as `repeat 32 { ... }`");
+  for (size_t i = 0; i < model->nodes.count; i++)
+    most = max_i64(most, model->nodes.at[i].copies);
+  if (most < 2) {
+    text_put(r->why, "no layer of this net has experts");
+    text_put(r->help, "`tensor_parallel=` divides any net");
+  } else if (infer->expert_parallel > most) {
+    text_printf(r->why, "%" PRId64 " devices cannot share %" PRId64 " experts",
+                infer->expert_parallel, most);
+    text_printf(r->help, "the nearest is `expert_parallel=%" PRId64 "`", most);
+  } else if (infer->expert_parallel % infer->tensor_parallel != 0) {
+    text_printf(r->why,
+                "expert_parallel=%" PRId64 " is not a multiple of "
+                "tensor_parallel=%" PRId64,
+                infer->expert_parallel, infer->tensor_parallel);
+    text_put(r->help, "experts are shared by all devices of one or several "
+                      "tensor-parallel groups");
+  } else
+    return true;
   return false;
 }
 
@@ -237,19 +300,24 @@ static bool step_has(struct refusal *r, const struct infer_settings *infer) {
                : infer->sinks               ? "sinks"
                : infer->utilization         ? "utilization"
                : infer->tensor_parallel > 1 ? "tensor_parallel"
+               : infer->expert_parallel > 1 ? "expert_parallel"
+               : infer->pipeline > 1        ? "pipeline"
                                             : NULL;
   if (!r->setting)
     return keeps_values(r, infer);
   text_printf(r->why, "`%s=` does not apply to llama.cpp", r->setting);
-  text_put(r->help, infer->prefill
-                        ? "`ubatch=` is the number of tokens in a step"
-                        : "leave it out, or choose `runtime=pytorch`");
+  text_put(r->help,
+           infer->prefill ? "`ubatch=` is the number of tokens in a step"
+           : infer->pipeline > 1
+               ? "`tensor_split=1,1` gives each card a part of the layers"
+               : "leave it out, or choose `runtime=pytorch`");
   return false;
 }
 
 /* Checks that vLLM's utilization is the only reserve, without a host. */
 static bool share_is_whole(struct refusal *r, const struct settings *settings) {
-  bool parted = serving_parts(&settings->infer);
+  bool parted =
+      serving_parts(&settings->infer) && settings->infer.pipeline == 1;
   if (!settings->infer.utilization || (settings->train.reserve < 0 && !parted))
     return true;
   r->setting = "utilization";
@@ -263,8 +331,8 @@ static bool is_possible(struct refusal *r, const struct model *model,
                         const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
   return is_served(r, model) && can_part(r, model, infer) &&
-         blocks_divide(r, model, infer) && step_has(r, infer) &&
-         share_is_whole(r, settings) &&
+         has_experts(r, model, infer) && blocks_divide(r, model, infer) &&
+         step_has(r, infer) && share_is_whole(r, settings) &&
          heads_divide(r, model, infer->tensor_parallel) &&
          has_positions(r, model, infer->context);
 }

@@ -156,7 +156,7 @@ int64_t serving_layers(const struct model *model, struct arena *arena,
 
 bool serving_parts(const struct infer_settings *infer) {
   return infer->gpu_layers != GPU_LAYERS_OFF || infer->host_experts ||
-         infer->tensor_split == SPLIT_LIST;
+         infer->tensor_split == SPLIT_LIST || infer->pipeline > 1;
 }
 
 int serving_next_place(const struct serving *s, int place) {
@@ -179,6 +179,8 @@ enum served_place serving_place(const struct serving *s, int64_t node) {
   if (!s->parted)
     return ON_CARD;
   int64_t slot = s->slot[node], blocks = s->blocks - 1;
+  if (slot == 0 && s->staged)
+    return ON_CARD;
   if (slot == 0 || (s->model->nodes.at[node].copies > 1 &&
                     (experts == EXPERTS_ALL || slot <= experts)))
     return ON_HOST;

@@ -84,7 +84,11 @@ bool serving_weight(const struct serving *s, size_t index, int64_t *bytes) {
            infer->dtype, param->count,
            param->bias && !infer->weight_dtype ? param->count : 0, bytes)))
     return false;
-  *bytes = share_of(s, s->roles.at[index].role, *bytes);
+  int64_t experts = s->experts[index], degree = infer->expert_parallel;
+  if (experts && degree > 1) /* whole experts, of some devices one more */
+    *bytes = *bytes / experts * ceil_div_i64(experts, degree);
+  else
+    *bytes = share_of(s, s->roles.at[index].role, *bytes);
   return true;
 }
 
@@ -254,14 +258,23 @@ static void share_layers(struct serving *s) {
   shard_trace(&s->trace, s->model, &train, &shards, s->arena);
 }
 
+/*
+ * vLLM's stages have equally many layers; of a remainder, the stages before the
+ * last have one more each (vllm/distributed/utils.py, get_pp_indices).
+ */
+static void find_stages(struct serving *s) {
+  int64_t stages = s->cards, layers = s->blocks - 1, sum = 0;
+  for (int i = 0; i < stages; i++) {
+    sum +=
+        layers / stages + (i < stages - 1 && i >= stages - 1 - layers % stages);
+    s->ends[i] = i < stages - 1 ? (double)sum / (double)s->blocks : 1;
+  }
+}
+
 /* Shares as given, or by the memory of the cards, as llama.cpp does. */
 static void find_shares(struct serving *s) {
   const struct split_list *split = s->settings->train.split;
   double sum = 0;
-  s->cards = 1;
-  if (s->settings->infer.tensor_split != SPLIT_LIST)
-    return;
-  s->cards = split->count;
   for (int i = 0; i < s->cards; i++) {
     int64_t share = split->at[i].share;
     sum += (double)(share ? share : serving_device(s->settings, i).room);
@@ -269,6 +282,35 @@ static void find_shares(struct serving *s) {
   }
   for (int i = 0; i < s->cards; i++)
     s->ends[i] /= sum;
+}
+
+static void find_places(struct serving *s) {
+  const struct infer_settings *infer = &s->settings->infer;
+  s->cards = 1;
+  s->parted = serving_parts(infer);
+  if (!s->parted)
+    return;
+  s->slot = arena_alloc(s->arena, s->model->nodes.count + 1, sizeof *s->slot);
+  s->blocks = serving_layers(s->model, s->arena, s->slot);
+  s->staged = infer->pipeline > 1;
+  if (s->staged) {
+    s->cards = (int)infer->pipeline;
+    find_stages(s);
+  } else if (infer->tensor_split == SPLIT_LIST) {
+    s->cards = s->settings->train.split->count;
+    find_shares(s);
+  }
+}
+
+static void find_experts(struct serving *s) {
+  const struct model *model = s->model;
+  s->experts =
+      arena_alloc(s->arena, model->params.count + 1, sizeof *s->experts);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->param_count && node->copies > 1; k++)
+      s->experts[node->first_param + (size_t)k] = node->copies;
+  }
 }
 
 bool serving_open(const struct model *model, const struct settings *settings,
@@ -286,7 +328,8 @@ bool serving_open(const struct model *model, const struct settings *settings,
                         .devices = settings->infer.tensor_parallel};
   int64_t words = serving_words(model);
   weight_roles_find(model, arena, &s->roles);
-  find_shares(s);
+  find_places(s);
+  find_experts(s);
   find_layers(s);
   find_head(s);
   if (!shape_count(model->nodes.at[words].out, &s->words))
@@ -296,11 +339,6 @@ bool serving_open(const struct model *model, const struct settings *settings,
   if (s->devices > 1)
     share_layers(s);
   keep_extents(s);
-  if (serving_parts(&settings->infer)) {
-    s->parted = true;
-    s->slot = arena_alloc(arena, model->nodes.count + 1, sizeof *s->slot);
-    s->blocks = serving_layers(model, arena, s->slot);
-  }
   return serving_put(s, settings->infer.gpu_layers < 0
                             ? s->blocks
                             : settings->infer.gpu_layers);

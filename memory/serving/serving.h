@@ -52,13 +52,15 @@ struct serving {
   int64_t devices;
   VEC(struct served_layer) layers;
   struct weight_roles roles;
-  int64_t words; /* tokens of the net's input */
-  bool meets;    /* attention scores are stored */
-  bool *after;   /* by node: it depends on the tokens; NULL: all do */
+  int32_t *experts; /* by parameter: number of experts that it has; or 0 */
+  int64_t words;    /* tokens of the net's input */
+  bool meets;       /* attention scores are stored */
+  bool *after;      /* by node: it depends on the tokens; NULL: all do */
   bool *values_after, *storages_after; /* the same by value and storage */
   int64_t head;                        /* node of the logits, or the end */
-  bool parted;             /* divided among cards and their host: places.c */
-  int cards;               /* that have layers */
+  bool parted; /* divided among cards and their host: places.c */
+  bool staged; /* of a pipeline: the first card has the token table */
+  int cards;   /* that have layers */
   double ends[MOST_CARDS]; /* fraction of the layers up to each card's last */
   int64_t blocks;          /* layers that may be on the card, and the output */
   int32_t *slot;           /* by node: its layer, from 1; 0: before them */
@@ -116,11 +118,12 @@ struct served_card {
 
 /* Bytes on each device. */
 struct serving_answer {
-  int64_t devices;
+  int64_t devices; /* of a stage */
+  bool staged;     /* the cards are stages of a pipeline */
   /* Of several cards, the one with the least memory left; host: without
    * gpu_layers= and tensor_split= empty. */
   struct served_part card, host;
-  int cards;   /* number of tensor_split= cards; else 1 */
+  int cards;   /* of tensor_split=, or stages; else 1 */
   int fullest; /* the one of `card` and `device`, from 0 */
   struct served_card by_card[MOST_CARDS]; /* of several */
   int64_t blocks;    /* layers and the output; 0: not divided */
