@@ -171,8 +171,11 @@ static bool read_file(struct gguf_facts *g, struct hugging *h,
 bool gguf_net_read(struct graph *graph, struct slice head,
                    const struct import_options *options) {
   struct facts facts = {.graph = graph};
-  struct hugging h = {
-      .facts = &facts, .graph = graph, .options = options, .origin = "GGUF"};
+  struct hugging h = {.facts = &facts,
+                      .graph = graph,
+                      .options = options,
+                      .origin = "GGUF",
+                      .runtime = "llama.cpp"};
   struct gguf_facts g = {.facts = &facts, .graph = graph};
   bool right = read_file(&g, &h, head);
   tensors_close(&g.file);

@@ -47,9 +47,13 @@ static void put_types(struct hugging *h, struct slice source,
     type += strcspn(type, " \n");
     text_bytes(out, type, (size_t)(line.at + length - type));
   }
-  text_printf(out, "infer dtype=%s%s%s\n", h->dtype,
-              h->weight_dtype ? " weight_dtype=" : "",
-              h->weight_dtype ? h->weight_dtype : "");
+  text_printf(out, "infer dtype=%s", h->dtype);
+  if (h->weight_dtype)
+    text_printf(out, " weight_dtype=%s", h->weight_dtype);
+  /* Only what continues a sequence is served. */
+  if (h->runtime && memmem(source.at, source.length, " causal", 7))
+    text_printf(out, " runtime=%s", h->runtime);
+  text_putc(out, '\n');
 }
 
 /* What the source begins with. */

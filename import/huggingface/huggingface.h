@@ -43,6 +43,7 @@ struct hugging {
   const struct import_options *options;
   const struct template_type *type;
   const char *dtype, *weight_dtype; /* NULL: not known; none */
+  const char *runtime; /* that files of this kind are made for; or NULL */
   struct stored stored;
   const char *origin; /* "config.json": what says all this */
   bool headed;        /* the template knows heads */
