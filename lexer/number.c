@@ -224,7 +224,7 @@ static int whole_number(struct scan *scan, const struct number *n,
   struct diagnostic *d =
       diag(scan->diags, INVALID_NUMBER, scan_here(scan),
            "`%.*s` is not a whole number of bytes", SLICE_ARG(text));
-  diag_help(d, "a size must be a whole number of bytes");
+  diag_help(d, "a byte cannot be divided; round the size");
   return TOKEN_ERROR;
 }
 

@@ -303,7 +303,7 @@ static void call_shows(struct call *call) {
     bool other = use && of & use->shows[!predict];
     context_say(call->netc, "it changes nothing here; %s",
                 !other    ? "give only one value"
-                : predict ? "it applies to training"
+                : predict ? "it applies to training: leave out --predict"
                           : "it applies to inference: add --predict");
   }
 }

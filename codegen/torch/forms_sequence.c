@@ -188,7 +188,7 @@ void form_recurrent(struct torch_form *f) {
   bool lstm = f->word == WORD_LSTM, bidir = form_word(f, "bidir");
   bool last = form_word(f, "last");
   if (form_word(f, "bias") == 2)
-    f->refuses = "one bias for each gate, because PyTorch has two";
+    f->refuses = "one bias for each gate, but PyTorch has two";
   if (form_word(f, "reset") == 2)
     f->refuses = "`reset=before`: PyTorch's reset gate acts after the product";
   MAKE(f, "nn.%s(%i, %i%k%k, batch_first=True%k%k%k)",
