@@ -571,28 +571,29 @@ static void check_table(const char *arguments, const char *rows,
 static void tables_go_on_after_a_value_that_fails(void **state) {
   (void)state;
 #define MOST "9223372036854775807"
-  check_table("--pipeline 1,99,2 --gpu t4,h100",
-              "device  pipeline        memory  devices      training           "
-              "              largest batch\n"
-              "t4      1            14.56 GiB        1    353.14 MiB     12.08 "
-              "GiB left                151\n"
-              "t4      99                   -        -             -           "
-              "           -              -\n"
-              "t4      2            14.56 GiB        2    276.34 MiB     12.15 "
-              "GiB left                188\n"
-              "h100    1            79.11 GiB        1    353.14 MiB     67.46 "
-              "GiB left                837\n"
-              "h100    99                   -        -             -           "
-              "           -              -\n"
-              "h100    2            79.11 GiB        2    276.34 MiB     67.54 "
-              "GiB left              1,038\n",
-              "a pipeline of 99 stages");
+  check_table(
+      "--pipeline 1,99,2 --gpu t4,h100",
+      "device  pipeline        memory  devices      training           "
+      "              largest batch\n"
+      "t4      1            14.56 GiB        1    353.14 MiB     12.08 "
+      "GiB left                151\n"
+      "t4      99                   -        -             -           "
+      "           -              -\n"
+      "t4      2            14.56 GiB        2    276.34 MiB     12.15 "
+      "GiB left                188\n"
+      "h100    1            79.11 GiB        1    353.14 MiB     67.46 "
+      "GiB left                837\n"
+      "h100    99                   -        -             -           "
+      "           -              -\n"
+      "h100    2            79.11 GiB        2    276.34 MiB     67.54 "
+      "GiB left              1,038\n",
+      "error: the pipeline has 99 stages, but the net can be cut into only");
   check_table(
       "--pipeline 99,1 --gpu t4",
       "pipeline  devices      training                         largest batch\n"
       "99              -             -                      -              -\n"
       "1               1    353.14 MiB     12.08 GiB left                151\n",
-      "a pipeline of 99 stages");
+      "error: the pipeline has 99 stages, but the net can be cut into only");
   check_table("--batch 1," MOST ",2",
               "batch                    training         saved\n"
               "1                      353.14 MiB     81.56 MiB\n"
@@ -628,12 +629,13 @@ static void tables_refuse_what_they_cannot_show(void **state) {
          "--data-parallel 1,2: it is not used here; --tensor-parallel splits "
          "inference");
   expect(NETC PREDICT "--optimizer adam,sgd", 2, "",
-         "--optimizer adam,sgd: it changes nothing here; without --predict");
+         "--optimizer adam,sgd: it changes nothing here; it applies to "
+         "training: leave out --predict");
   expect(NETC PREDICT "--fold off,on", 0, "\noff ", "");
   /* Only inference has it, so inference is asked about. */
   expect(NETC " examples/resnet50.net --fold off,on", 0, "\noff ", "");
   expect(NETC " examples/resnet50.net --misc 1,2", 2, "",
-         "--misc 1,2: it changes nothing here; give one value");
+         "--misc 1,2: it changes nothing here; give only one value");
 #undef PREDICT
 }
 

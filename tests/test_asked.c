@@ -186,8 +186,8 @@ static void tables_show_what_is_asked_most(void **state) {
   run_free(&r);
   r = run(NETC " examples/resnet50.net --gpu all --batch 256");
   assert_int_equal(r.status, 0);
-  assert_non_null(strstr(r.out, "with less memory do not hold it\n"));
-  assert_non_null(strstr(r.out, "with more memory hold it, too\n"));
+  assert_non_null(strstr(r.out, "with less memory are too small\n"));
+  assert_non_null(strstr(r.out, "with more memory are large enough\n"));
   assert_non_null(strstr(r.out, "--details: all devices\n"));
   run_free(&r);
 }

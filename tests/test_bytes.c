@@ -359,7 +359,7 @@ static void archives_are_refused(void **state) {
                                                       "has a different size");
   assert_holds(fault_of(plain, DIRECTORY_SIZE, 7, 0), "has two sizes");
   assert_holds(fault_of(plain, DIRECTORY_SIZE + 2, 7, 8),
-               "unpacked it would be more than 100 times as large");
+               "unpacked it would be more than 100 times its size");
   assert_holds(fault_of(plain, DIRECTORY_HEADER, 1, 8),
                "`one` is not where its directory says");
   assert_holds(fault_of(plain, 10, 12, 8), "is packed by method 12");

@@ -148,7 +148,7 @@ static void mistakes_have_a_way_out(void **state) {
       {"examples/vgg16.net -MD", 2,
        "-MD needs a target: add -o FILE, or -MT "
        "NAME"},
-      {"examples/vgg16.net check", 2, "the command comes first: `netc check"},
+      {"examples/vgg16.net check", 2, "write the command first: `netc check"},
       {"check", 2, "see `netc check --help`"},
       {"place examples/vgg16.net --gpus 2xt4 -o x.svg", 2, "-o x.json"},
       {"examples/vgg16.net --emit=", 2, "--emit=json"},

@@ -120,7 +120,8 @@ static struct mistake {
      "Too many levels of symbolic links"},
     {"too-short", "values.bin", "values_bin",
      "head -c 460 values.bin >values_bin",
-     "`flat` (Reshape): `values_bin` is too short for the values of `sizes`:"},
+     "`flat` (Reshape): `values_bin` is too short for the values of `sizes`: "
+     "it has 460 bytes, but they take 16 from byte 448"},
     {"empty", "values.bin", "values_bin", ": >values_bin", "it has 0 bytes"},
     {"offset", "448", "4a8", "true",
      "`offset` or `length` of the values of `sizes` is not a number"},

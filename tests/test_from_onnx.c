@@ -159,7 +159,7 @@ static void batch_norms_that_were_folded_are_told(void **state) {
   assert_holds(r.err, "note: PyTorch's exporter folds batch norms into");
   assert_holds(r.err, "PyTorch's exporter folds batch norms into "
                       "convolutions: 20");
-  assert_holds(r.err, "`--assume-bn` writes them");
+  assert_holds(r.err, "`netc import --assume-bn` writes them");
   assert_holds(r.out, "# Batch norms may be missing after 20 ");
   assert_null(strstr(r.out, " bn "));
   run_free(&r);
@@ -167,11 +167,13 @@ static void batch_norms_that_were_folded_are_told(void **state) {
           "--assume-bn",
           NETC);
   assert_int_equal(r.status, 2);
-  assert_holds(r.err, "is about what exporters of ONNX fold");
+  assert_holds(r.err,
+               "--assume-bn needs an ONNX file; tests/data/import/caffe/");
   run_free(&r);
   char *whole = import("tests/data/import/onnx/resnet18.onnx", "");
   char *back = import(path, "--assume-bn");
-  assert_holds(back, "# The file has a bias in place of 20 of these bn.\n");
+  assert_holds(back,
+               "# The file has a bias instead of 20 of these batch norms.\n");
   assert_same_text("resnet18", strstr(whole, "input "), strstr(back, "input "));
   free(whole);
   free(back);
@@ -941,10 +943,11 @@ static void wrong_wires_are_refused(void **state) {
       {"\x08\x07\x3d\1\2\3\4", "its fields do not have the types", 7},
       {"\x08\x07\x3a\x02\x08\x01", "its fields do not have the types", 6},
       {"\x08\x07\x3b\1\2\3\4", "a field has an unknown kind at byte 3", 7},
-      {"\x08\x07\x3a\x05\x0a\3\x20\1\0", "no field at byte 9", 9},
-      {"\x08\x07\x3a\x7f\1", "a field longer than the rest", 5},
+      {"\x08\x07\x3a\x05\x0a\3\x20\1\0", "a field is missing at byte 9", 9},
+      {"\x08\x07\x3a\x7f\1",
+       "a field is longer than the rest of the file at byte 4", 5},
       {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-       "an unterminated number at byte 11", 12},
+       "a number is cut off at byte 11", 12},
       {"hello", "ONNX model: ", 5},
       {"\x08\x07", "not an ONNX model: it has no graph", 2},
       {"", "the file is empty", 0}};
@@ -1085,7 +1088,8 @@ static void what_is_unknown_is_left_out_if_asked(void **state) {
   write_text(path, bytes, size);
   refused(folder, "`b` (Warp; degree=3)");
   char *source = import(path, "--allow-unknown");
-  assert_holds(source, "# `b` (Warp; degree=3) is left out, with what follows");
+  assert_holds(source, "# `b` (Warp; degree=3) is left out, and all layers "
+                       "that depend on it: netc has no equivalent.\n");
   assert_holds(source, "input 8x8x3\nrelu\n");
   free(source);
 }
@@ -1110,11 +1114,11 @@ static void what_is_left_out_has_its_parameters_counted(void **state) {
   refused(folder, "its number of values is not constant");
   char *source = import(path, "--allow-unknown");
   assert_holds(source, "(TopK; axis=1): its number of values is not constant; "
-                       "it is left out, with what follows from it.");
-  assert_holds(source, "# # `b` (TopK; axis=1): its number of values is not "
-                       "constant; it is left out, with what follows from "
-                       "it.\n# 192 parameters of 1 tensor are left out with "
-                       "them: `head.weight`.");
+                       "it is left out, and all layers that depend on it.\n");
+  assert_holds(source,
+               "# `b` (TopK; axis=1): its number of values is not constant; it "
+               "is left out, and all layers that depend on it.\n# 192 "
+               "parameters of 1 tensor are left out with them: `head.weight`.");
   assert_holds(source, "input 8x8x3\nrelu\n");
   free(source);
 }
@@ -1201,12 +1205,12 @@ static void the_source_comes_back(void **state) {
       assert_string_equal(r.out, cases[i].source);
     else if (strstr(r.out, cases[i].what))
       print_error("case %zu: %s", i, r.out);
-    assert_int_equal(strstr(r.err, "its source is in it") != NULL,
+    assert_int_equal(strstr(r.err, "and it contains its source") != NULL,
                      cases[i].what == NULL);
     assert_true(!cases[i].what || !strstr(r.out, cases[i].what));
     run_free(&r);
     r = run("%s import %s --flat", NETC, path); /* asks for the graph */
-    assert_null(strstr(r.err, "its source is in it"));
+    assert_null(strstr(r.err, "and it contains its source"));
     run_free(&r);
     arena_close(&arena);
     free(bytes);

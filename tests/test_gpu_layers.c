@@ -473,9 +473,9 @@ static void errors_name_a_way_out(void **state) {
   expect(NETC " examples/llama3.net --n-gpu-layers=20", 2, "",
          "netc has no `--n-gpu-layers`: write `--gpu-layers N`");
   expect(NETC " examples/llama3.net --cpu-moe", 2, "",
-         "there is no `--cpu-moe`: write `--host-experts all`");
+         "netc has no `--cpu-moe`: write `--host-experts all`");
   expect(NETC " examples/llama3.net --n-cpu-moe 9", 2, "",
-         "there is no `--n-cpu-moe`: write `--host-experts N`");
+         "netc has no `--n-cpu-moe`: write `--host-experts N`");
 }
 
 int main(void) {

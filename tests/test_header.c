@@ -497,7 +497,8 @@ static bool check_net(const char *path, const char *options,
   if (runs == NETC_OK)
     check_known(&k);
   else /* a layer that the runtime refuses by its name */
-    assert_non_null(strstr(netc_message(k.netc), "the runtime does not know"));
+    assert_non_null(
+        strstr(netc_message(k.netc), "the runtime has no kernel for `"));
   json_decref(k.json);
   free(k.header.at);
   free(header);

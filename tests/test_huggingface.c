@@ -218,7 +218,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "`hidden_act` is mish, not supported here"},
       {"{\"model_type\": \"llama\", \"num_attention_heads\": 3}", "imported:"},
       {"{\"model_type\": \"lama\"}", "did you mean `llama`?"},
-      {"{\"model_type\": \"warp\"}", "known are llama, mistral, "},
+      {"{\"model_type\": \"warp\"}", "netc knows llama, mistral, "},
       {"{\"model_type\": 3}", "`model_type` is 3, not the name of an arch"},
       {"{\"architectures\": [\"LlamaForCausalLM\"]}", "has no `model_type`"},
       {"{\"model_type\": \"llama\", \"architectures\": [\"LlamaForFun\"]}",
@@ -269,7 +269,8 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"llama\", \"quantization\": \"q4\"}",
        "`quantization` is q4, not an object"},
       {"{\"model_type\": \"llama\"", "not JSON: a comma was expected"},
-      {"{\"model_type\": \"llama\"} {}", "something follows the object"},
+      {"{\"model_type\": \"llama\"} {}",
+       "not JSON: the file continues after the object"},
   };
   const char *folder = scratch("huggingface-wrong");
   char command[700];
@@ -382,8 +383,8 @@ static void a_neighbour_may_say_how_weights_are_stored(void **state) {
                 "--allow-unknown",
            folder);
   expect(command, 0,
-         "its hf_quant_config.json, NVFP4, is not counted: weights have the "
-         "net's type",
+         "its hf_quant_config.json, NVFP4, is not counted: netc counts the "
+         "weights in the net's type",
          NULL);
 }
 
@@ -430,8 +431,7 @@ static void a_layer_for_further_words_is_told(void **state) {
   snprintf(command, sizeof command, NETC " import %s/config.json", folder);
   expect(command, 0,
          "# model.safetensors.index.json has 15,424,257,248 bytes more than "
-         "this net in fp8_128, with layer 61, which predicts words that are "
-         "further away\n",
+         "this net in fp8_128, in layer 61, which predicts later tokens\n",
          NULL);
   struct run r = run(NETC " import %s/config.json", folder);
   assert_int_equal(take(compile(r.out, ""), inference, "weight_bytes"),
@@ -490,12 +490,12 @@ static void gguf_is_a_net(void **state) {
     free(source);
   }
   expect(NETC " " FOLDER "gguf/qwen2-0.5b-q8_0.gguf --details --gpu rtx4090", 0,
-         "525,120,000 B", "note: read as GGUF");
+         "525,120,000 B", "note: the file is read as GGUF; `netc import ");
   expect(NETC " " FOLDER "gguf/qwen2-0.5b-q8_0.gguf --predict", 0, "",
          "its tensors have 525,120,000 bytes: 169 Q8_0, 121 F32\n");
   expect(NETC " import " FOLDER "gguf/mistral-7b-q4_k.gguf", 0,
          "# its tensors have 4074389504 bytes: 226 Q4_K, 65 F32\n",
-         "; netc counts 4,367,704,064 by the type of most\n");
+         "; netc counts 4,367,704,064 in the most common type\n");
   expect("cat " FOLDER "gguf/gemma-2b-f16.gguf | " NETC " import -", 0,
          "as its GGUF says", NULL);
   expect("printf 'GGUF\\3\\0\\0\\0\\43\\1\\0\\0' | " NETC " -", 1, "",

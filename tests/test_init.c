@@ -88,11 +88,11 @@ static void a_net_is_written_once(void **state) {
                      "--gpu t4 >/dev/null && netc params cnn.net",
                      dir);
   assert_int_equal(r.status, 0);
-  assert_non_null(strstr(r.out, "cnn.net: a classifier of pictures. Next:\n"
-                                "  netc cnn.net\n"));
+  assert_non_null(
+      strstr(r.out, "cnn.net: an image classifier. Next:\n  netc cnn.net\n"));
   assert_non_null(strstr(r.out, "cnn   289 K parameters\n"));
   assert_non_null(strstr(r.out, "288,746"));
-  assert_non_null(strstr(r.err, "cnn.net exists, and is left as it is"));
+  assert_non_null(strstr(r.err, "cnn.net exists and was not changed; "));
   run_free(&r);
   expect(text_of("cd %s && echo mine >x.net && " NETC_PATH
                  " init llm -o x.net; echo $? && cat x.net && " NETC_PATH
@@ -102,9 +102,11 @@ static void a_net_is_written_once(void **state) {
   expect(text_of(NETC " init mcu -o %s/no/x.net", dir), 3, "", "No such file");
   expect(NETC " init mcu -o - >/dev/full", 3, "", "No space left");
   expect(NETC " init unett", 2, "", "did you mean `unet`?");
-  expect(NETC " init gan", 2, "", "`netc init` lists what there is");
+  expect(NETC " init gan", 2, "",
+         "unknown template `gan`; `netc init` lists the templates");
   expect(NETC " init cnn my.net", 2, "", "`netc init cnn -o my.net`");
-  expect(NETC " init -o x.net", 2, "", "which template?");
+  expect(NETC " init -o x.net", 2, "",
+         "name a template; `netc init` lists them");
 }
 
 int main(void) {

@@ -93,11 +93,15 @@ static void differences_are_said(void **state) {
   source = import(FOLDER "/cached.onnx", "");
   assert_holds(source,
                "# `past_key_values.0.key` and 1 more are left out: all");
-  assert_holds(source, "# `present.0.key` and 1 more are left out: nothing");
+  assert_holds(
+      source,
+      "# `present.0.key` and 1 more are left out: there is no KV cache.\n");
   free(source);
   source = import(FOLDER "/masked.onnx", "");
-  assert_holds(source, "# `attention_mask` is left out: no position is");
-  assert_holds(source, "# `position_ids` is left out: positions follow");
+  assert_holds(source,
+               "# `attention_mask` is left out: no token is padding.\n");
+  assert_holds(source,
+               "# `position_ids` is left out: positions count up from 0.\n");
   free(source);
 }
 

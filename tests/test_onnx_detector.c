@@ -78,7 +78,7 @@ static const struct branch_mistake {
     {with_a_graph_less, "it has no graph `else_branch`"},
     {with_more_outputs, "its graph has 0 outputs, but the operator has 1"},
     {with_no_end, "it reads `s`, which no node before it produces"},
-    {with_a_loop, "it reads `r`, which nothing before it makes"},
+    {with_a_loop, "it reads `r`, which no node before it produces"},
     {of_many_conditions, "its condition is not one value"},
 };
 
@@ -145,9 +145,9 @@ static void a_detector_is_read_up_to_its_heads(void **state) {
   assert_holds(r.err, "--allow-unknown leaves them out");
   run_free(&r);
   char *source = import_heads("detector", "", folder, net);
-  assert_holds(source, "# `/Greater` (Greater) and 1 more are left out, with "
-                       "what follows from them: netc has no equivalent.\n"
-                       "# What they read are outputs.\n");
+  assert_holds(source, "# `/Greater` (Greater) and 1 more are left out, and "
+                       "all layers that depend on them: netc has no "
+                       "equivalent.\n# Their inputs become outputs.\n");
   assert_holds(source, "\ninput 16x24x3\n");
   assert_int_equal(totals_of(net, source).param_count, 3523);
   snprintf(options, sizeof options,
@@ -188,14 +188,13 @@ static void heads_of_regions_are_read(void **state) {
   char *source = import_heads(
       "regions", "--dim box_roi_pool=2 --dim mask_roi_pool=3", folder, net);
   assert_holds(source,
-               "# `box_roi_pool` is what RoiAlign pools: how many regions "
-               "there are, values choose; --dim box_roi_pool=N says how many "
-               "to count, here 2.\n");
+               "# `box_roi_pool` is pooled by RoiAlign. The number of regions "
+               "depends on values; --dim box_roi_pool=N sets it, now 2.\n");
   assert_holds(source, "\ninput box_roi_pool 2x3x3x6\n");
   assert_holds(source, "\ninput mask_roi_pool 3x4x4x6\n");
   assert_holds(source, "\nconv 5 1x3x3 pad relu -> 3x4x4x5\n");
   assert_holds(source, "\ndeconv 4 1x2x2 /1x2x2 relu -> 3x8x8x4\n");
-  assert_null(strstr(source, "Left out with them"));
+  assert_null(strstr(source, "are left out with them"));
   assert_int_equal(totals_of(net, source).trainable_count, 2238);
   int64_t macs = totals_of(net, source).mac_count;
   free(source);

@@ -260,8 +260,8 @@ static void what_cannot_be_left_open_is_refused(void **state) {
        "the batch",
        "--input 64x64x3 --dynamic"},
       {"input 7..8x64x3\nconv 8 3x3\n", "",
-       "x.net: the net compiles with too few sizes between the bounds 7..8 of "
-       "`input`",
+       "x.net: the net compiles at too few sizes between the bounds 7..8 of "
+       "`input` to leave the axis open",
        "--input 8x64x3"},
   };
   const char *folder = scratch("onnx-closed");

@@ -213,8 +213,9 @@ static void a_file_with_a_reader_is_compiled(void **state) {
   const char *folder = scratch("opening-read");
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     char said[200], command[900];
-    snprintf(said, sizeof said, "%s: note: read as %s; `netc import ",
-             files[i][0], files[i][1]);
+    snprintf(said, sizeof said,
+             "%s: note: the file is read as %s; `netc import ", files[i][0],
+             files[i][1]);
     snprintf(command, sizeof command,
              "cp tests/data/import/%s %s/bare && " NETC " %s/bare -o %s/a.csv"
              " 2>/dev/null && " NETC " import %s/bare -o %s/b.net && " NETC
@@ -227,7 +228,7 @@ static void a_file_with_a_reader_is_compiled(void **state) {
   }
   expect(NETC " diff tests/data/import/darknet/tiny.cfg "
               "tests/data/import/darknet/tiny.cfg",
-         0, "training", "note: read as Darknet");
+         0, "training", "note: the file is read as Darknet");
   expect(NETC " --diagnostics=json tests/data/import/darknet/tiny.cfg | "
               "grep -q total",
          0, NULL, NULL);
@@ -374,7 +375,7 @@ static void the_only_model_of_a_folder_is_read(void **state) {
   assert_holds(r.out, "  FITS\ninference, batch 1, bfloat16, fused attention, "
                       "PyTorch on RTX 4090\n"
                       "  needs      6.99 of 19.9 GiB ");
-  assert_holds(r.err, "it is a folder; config.json in it is read");
+  assert_holds(r.err, "it is a folder; netc reads config.json in it");
   run_free(&r);
   expect("cd tests/data/huggingface/llama_3_2_3b && \"$OLDPWD/\"" NETC
          " import .",
@@ -406,7 +407,7 @@ static void what_gzip_packed_is_unpacked(void **state) {
   assert_holds(r.out, "fc 7");
   assert_holds(r.out, "fc 8");
   assert_holds(r.out, "28 parameters; safetensors");
-  assert_holds(r.err, "tiny.cfg.gz: note: read as Darknet");
+  assert_holds(r.err, "tiny.cfg.gz: note: the file is read as Darknet");
   assert_holds(r.err, "h.tflite.gz` writes");
   run_free(&r);
 }
@@ -425,9 +426,9 @@ static void what_gzip_packed_is_bounded(void **state) {
   static const char *const broken[][2] = {
       {"head -c 300 t.gz", "its gzip data end too early"},
       {"{ head -c 300 t.gz; head -c 300 /dev/urandom; }",
-       "what gzip packed is broken"},
-      {"{ head -c -8 t.gz; printf 12345678; }", "what gzip packed is broken"},
-      {"{ cat t.gz; echo more; }", "what gzip packed is broken"},
+       "its gzip data are corrupt"},
+      {"{ head -c -8 t.gz; printf 12345678; }", "its gzip data are corrupt"},
+      {"{ cat t.gz; echo more; }", "its gzip data are corrupt"},
       {"gzip -c t.gz", "this is compressed with gzip twice"},
   };
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
@@ -486,7 +487,8 @@ static void nets_of_the_zoo_have_names(void **state) {
   expect(NETC " zoo:resnet -D depth=18 --depth 0", 0, "11,689,512", NULL);
   expect(NETC " check zoo:vgg zoo:bert", 0, NULL, NULL);
   expect(NETC " zoo:renset", 2, NULL, "did you mean `zoo:resnet`?");
-  expect(NETC " zoo:warp", 2, NULL, "`netc zoo` lists what it has");
+  expect(NETC " zoo:warp", 2, NULL,
+         "the zoo has no `warp`; `netc zoo` lists its nets");
 }
 
 /* A path in a hint is one word for the shell that gets it. */

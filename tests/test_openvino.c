@@ -19,7 +19,8 @@ static void parameters_are_those_of_the_constants(void **state) {
       {"esaiaswt__age-gender-recognition-retail-0013", 2138019, "output prob"},
       {"opencv__SampLeNet", 62006, "fc 120 relu"},
       {"terryshyan__face-detection-retail-0005", 1020757,
-       "# DetectionOutput `527` is left out"},
+       "# DetectionOutput `527` and its boxes are left out: they have no "
+       "weights.\n"},
       {"terryshyan__landmarks-regression-retail-0009", 190616,
        "conv 10 1x1 sigmoid"},
       {"made", 2 * 54 + 6 + 6 + 6 * 20 + 35 + 7 + 21, "pad 1x1:0"},
@@ -150,19 +151,21 @@ static void what_a_bin_would_say_is_told(void **state) {
           "made.bin %s && " NETC " import --allow-unknown %s/made.xml",
           folder, folder, folder);
   assert_int_equal(r.status, 0);
-  assert_holds(r.out, "(Warp) is left out, with what follows from it");
-  assert_holds(r.out, "# What they read are outputs.\n");
+  assert_holds(r.out, "(Warp) is left out, and all layers that depend on it: "
+                      "netc has no equivalent.\n");
+  assert_holds(r.out, "# Their inputs become outputs.\n");
   run_free(&r);
   r = run("sed s/Convolution/Warp/g " FOLDER "made.xml >%s/made.xml && " NETC
           " import --allow-unknown %s/made.xml",
           folder, folder);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "nothing is left of the net");
+  assert_holds(r.err, "made.xml: error: no layer of the net remains");
   run_free(&r);
   expect("cat " FOLDER "opencv__SampLeNet.xml | " NETC " import -", 0,
          "net SampLeNet\ninput 32x32x3\n", NULL);
   expect(NETC " " FOLDER "opencv__SampLeNet.xml --depth 0 --units bytes", 0,
-         "\n  files      weights 248,024 B, ", "note: read as OpenVINO");
+         "\n  files      weights 248,024 B, ",
+         "note: the file is read as OpenVINO");
   expect(NETC " import --types", 0, "OpenVINO\tGroupConvolution\tconv", NULL);
 }
 

@@ -207,7 +207,8 @@ static void they_say_what_the_report_says(void **state) {
   expect(NETC " examples/vgg16.net --emit=roofline.svg", 0,
          "no --gpu was given", NULL);
   expect(NETC " examples/vgg16.net --gpu t4 --dtype bf16 --emit=roofline.svg",
-         0, "bfloat16, for which there is no figure", NULL);
+         0, "bfloat16, for which no figure is known: the roof is for float32",
+         NULL);
   expect(NETC " examples/unet.net --emit=volumes.svg | grep -c 'class=\"skip\" "
               "d=\"M[^\"]*V[^\"]*H[^\"]*V'",
          0, "4", NULL);
@@ -402,10 +403,10 @@ static void charts_are_drawn_for_paper_too(void **state) {
   (void)state;
   static const char *const charts[][2] = {
       {"timeline", "memory through one training step"},
-      {"arena", "the arena at prediction"},
+      {"arena", "arena for inference"},
       {"bars", "parameters, MACs and saved bytes"},
       {"roofline", "its layers under the roof"},
-      {"volumes", "what flows through it"}};
+      {"volumes", "tensors that flow through the net"}};
   const char *folder = scratch("pictures-paper");
   for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) {
     const char *name = charts[i][0], *title = charts[i][1];

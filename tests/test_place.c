@@ -273,11 +273,13 @@ static void says_what_is_wrong(void **state) {
   expect(PLACE "--gpus 67xt4 --global-batch 16", 2, NULL,
          "; a batch of 67 can be divided");
   expect(PLACE "--gpus 61xt4 --global-batch 1", 2, NULL,
-         "netc: 61 devices could only be stages of a pipeline, but this net");
+         "netc: 61 devices could only be stages of a pipeline, but this net "
+         "cannot be cut into that many stages; ");
   expect(PLACE "--gpus 8xt4 --tensor-parallel 3", 1, NULL,
          "does not divide 8 heads");
   expect(NETC " place " LLAMA " --gpus 2xt4 --precision master", 1,
-         "none fits, this comes nearest", "a device are missing\n");
+         "none fits; the closest one is shown\n",
+         "error: nothing fits: each device lacks 50.33 GiB\n");
 }
 
 static void a_broken_line_is_one_command(void **state) {
@@ -373,8 +375,10 @@ static void what_is_tight_is_said(void **state) {
     int status;
   } asked[] = {
       {ONE "800MiB", "fits", "no placement is better than this one", 0},
-      {ONE "740MiB", "tight", "this comes nearest: it is tight\n", 0},
-      {ONE "720MiB", "does not fit", "none fits, this comes nearest\n", 1},
+      {ONE "740MiB", "tight",
+       "none fits; the closest one is shown: it is tight\n", 0},
+      {ONE "720MiB", "does not fit", "none fits; the closest one is shown\n",
+       1},
   };
 #undef ONE
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {

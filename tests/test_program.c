@@ -516,10 +516,10 @@ static void what_is_no_stream_is_named(void **state) {
       {"9x1x4; conv 8 3x1 pad; conv 8 9x1; fc 3",
        "conv1 pads rows; pad columns alone, `pad=0x1`, or leave out `stream`"},
       {"9x1x4; conv 8 2x1 /2; conv 8 4x1; fc 3", "conv1 leaves rows unread"},
-      {"9x1x4; gap; fc 3", "gap1 takes all rows at once; leave out `stream`"},
-      {"9x4; lstm 8; linear 3", "lstm1 takes all rows at once"},
+      {"9x1x4; gap; fc 3", "gap1 needs all rows at once; leave out `stream`"},
+      {"9x4; lstm 8; linear 3", "lstm1 needs all rows at once"},
       {"9x4; concat { conv 4 1 } { gap; linear 4; up 9 }; fc 3",
-       "input is read as a whole, too"},
+       "input is also read as a whole"},
       {"9; linear 4", "input has no rows"},
       {"1x9x3; conv 8 1x3; fc 4", "input has no rows"}};
   for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {

@@ -278,15 +278,19 @@ static void what_is_wrong_is_said(void **state) {
         "it is 12x12x3, but samples of input `input` must be Nx12x12x3");
   check(folder, "q.net --random 1 --quantize absent.npy", 3, "absent.npy");
   check(folder, "roll.net --random 1 --quantize a.npy", 1,
-        "the runtime has no int8 kernel for `roll` of ");
-  check(folder, "q.net --quantize a.npy", 2, "which weights?");
+        "the runtime has no int8 kernel for `roll` of roll1");
+  check(folder, "q.net --quantize a.npy", 2,
+        "weights are missing: write `--from FILE` or `--random SEED`");
   check(folder, "q.net --random 1 --quantize a.npy --batch 2", 2, "--batch");
-  check(folder, "- --random 1 --quantize a.npy <q.net", 2, "give both files");
+  check(folder, "- --random 1 --quantize a.npy <q.net", 2,
+        "--quantize reads the net several times and prints a table, so both "
+        "files need a name");
   struct run r = run("cd %s && cp a.npy x && %s weights q.net --random 1 "
                      "--quantize x -o x; s=$?; cmp x a.npy && exit $s",
                      folder, NETC_PATH);
   assert_int_equal(r.status, 2);
-  assert_holds(r.err, "x has the samples; give the output another name");
+  assert_holds(
+      r.err, "the output would replace the samples in x; give it another name");
   run_free(&r);
   check(folder, "q.net --random 1 --percentile 99", 2, "needs --quantize");
   check(folder, "q.net --random 1 --quantize a.npy --percentile 20", 2,

@@ -211,7 +211,8 @@ static void branches_are_refused(void **state) {
   run_free(&r);
   r = run("%s import --input 3x3x3 %s", NETC, path);
   assert_int_equal(r.status, 2);
-  assert_holds(r.err, "has weights alone");
+  assert_holds(r.err, "branch.safetensors has only weights: its net is written "
+                      "as in the zoo, without options");
   run_free(&r);
 }
 

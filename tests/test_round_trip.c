@@ -137,7 +137,7 @@ static void comes_back(const char *text, bool one) {
   r = told(text, run("%s import %s/x.onnx --weights %s/b.safetensors -o "
                      "%s/b.net",
                      NETC, f, f, f));
-  bool quiet = !*r.err || (strstr(r.err, "what its author chose") &&
+  bool quiet = !*r.err || (strstr(r.err, "about choices of the net's author") &&
                            strchr(r.err, '\n') == strrchr(r.err, '\n'));
   if (!quiet)
     print_error("%s%s", text, r.err);

@@ -52,25 +52,30 @@ static void sweeps_that_cannot_be_are_errors(void **state) {
     const char *arguments, *says;
   } rows[] = {
       {"-o x.doc", "a sweep writes x.csv or x.jsonl; with --pareto x.svg"},
-      {"-o x.png", "the chart is of what --pareto finds"},
-      {"-o x.csv -o x.jsonl", "one file of rows at a time"},
-      {"--pareto macs", "a front has several goals"},
+      {"-o x.png", "x.png: the chart needs --pareto: `--pareto macs,arena`"},
+      {"-o x.csv -o x.jsonl", "give one file of rows: `"},
+      {"--pareto macs", "--pareto macs: a front needs several goals: "},
       {"--pareto mcs,arena", "did you mean `macs`"},
-      {"--pareto macs:arena", "names, apart by commas"},
+      {"--pareto macs:arena",
+       "--pareto macs:arena: separate the names of goals with commas"},
       {"--budget arena=1KiB", "`--budget` belongs to `netc FILE.net`"},
-      {"--pareto macs,speed", "names, apart by commas: params, macs"},
-      {"--pareto macs,arena,macs", "stands twice"},
+      {"--pareto macs,speed",
+       "separate the names of goals with commas: params, macs"},
+      {"--pareto macs,arena,macs",
+       "--pareto macs,arena,macs: `macs` is repeated"},
       {"--pareto params,macs,arena,weights,train", "at most 4 goals"},
       {"--pareto macs,seconds", "a device whose speed is known"},
-      {"--pareto macs,arena --append -o x.csv", "files of their own"},
+      {"--pareto macs,arena --append -o x.csv",
+       "--append writes all rows of a sweep; leave it out with --pareto, "
+       "--from and jobs"},
       {"--pareto macs,arena --shard 1/2", "`--from PART.csv`"},
       {"--append", "--append needs a file"},
       {"--shards 4", "`-o x.ninja`"},
       {"--shards 9999 -o x.ninja", "from 1 to 500"},
-      {"-o x.ninja -o y.sbatch", "one file of jobs at a time"},
+      {"-o x.ninja -o y.sbatch", "give one file of jobs: `"},
       {"-o x.ninja -o -", "jobs write files"},
       {"--from no/such.csv", "cannot read no/such.csv"},
-      {"--from x.csv -o x.csv", "is read by --from"},
+      {"--from x.csv -o x.csv", "--from reads x.csv; write to another file"},
       {"-o " WIDTHS_NET, "a sweep writes"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -120,15 +125,15 @@ static void rows_of_another_origin_are_refused(void **state) {
       {"true", "--batch 32 --batch=4", NULL}, /* the last one counts */
       {"true", "-I .", NULL},
       {"cp n.net m.net; cat m.net >n.net", "", NULL},
-      {"echo '# more' >>n.net", "", "of another source"},
-      {"echo 'param d = 2' >>part.net", "", "of another source"},
+      {"echo '# more' >>n.net", "", "is from another source"},
+      {"echo 'param d = 2' >>part.net", "", "is from another source"},
       {"true", "--batch 8", "with other settings"},
       {"true", "--optimizer adam", "with other settings"},
       {"true", "-D k=5", "with other settings"},
       {"true", "--input 12x12x4", "with other settings"},
       {"true", "--dtype f16", "with other settings"},
       {"sed -i s/netc-0[.][0-9]*-/netc-0.1-/ $f", "",
-       "of another version of netc"},
+       "is from another version of netc"},
   };
   static const char *const more[] = {
       "s/^2,\\([0-9]*\\),/2,\\1,\\1,/", /* a cell too many */
@@ -444,7 +449,8 @@ static void parts_are_whole(void **state) {
           dir, dir);
   assert_string_equal(r.out, "same\n2\n2\n2\n2\n2\nsame\n");
   assert_non_null(strstr(r.err, "/3.csv is not of this sweep"));
-  assert_non_null(strstr(r.err, "there are 56 of 84 rows"));
+  assert_non_null(
+      strstr(r.err, "only 56 of 84 rows are there; name all parts, in order"));
   run_free(&r);
 }
 

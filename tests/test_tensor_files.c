@@ -403,7 +403,7 @@ static void headers_are_refused(void **state) {
   refuse_gguf(&g, "is not aligned to 32 bytes");
   put_head(&g, 3, 1, 0);
   put_tensor(&g, "a", INT64_C(1) << 40, 1 << 30, 0, 0);
-  refuse_gguf(&g, "over 2^63 values");
+  refuse_gguf(&g, "tensor `a` would have more than 2^63 values");
   put_head(&g, 3, 1, 0);
   put_tensor(&g, "a", 1, 32, 0, UINT64_MAX - 31);
   refuse_gguf(&g, "beyond 2^63 bytes");
@@ -413,7 +413,7 @@ static void headers_are_refused(void **state) {
     put(&g, 7, 4);
     put(&g, 1, 1);
   }
-  refuse_gguf(&g, "key `a` stands twice");
+  refuse_gguf(&g, "key `a` is repeated");
   put_head(&g, 3, 0, 1);
   put_text(&g, "a");
   put(&g, 9, 4);
@@ -429,7 +429,7 @@ static void headers_are_refused(void **state) {
   }
   put(&g, 0, 4);
   put(&g, 0, 8);
-  refuse_gguf(&g, "levels of nesting");
+  refuse_gguf(&g, "it is nested more than 200 levels deep");
 }
 
 enum { MOST = 40 };

@@ -216,7 +216,8 @@ static void what_picks_places_is_left_out(void **state) {
 static void what_is_kept_comes_in_and_goes_out(void **state) {
   (void)state;
   char *source = import(FOLDER "/states.tflite", "");
-  assert_holds(source, "# States are kept from one prediction to the next");
+  assert_holds(source, "# The model keeps states between runs: each becomes an "
+                       "input, and an output for the next run.\n");
   assert_holds(source, "\ninput state1 6x4\n");
   assert_holds(source, "\noutput state1_next\n");
   free(source);

@@ -200,7 +200,7 @@ static void tokens_take_hours_and_cost_money(void **state) {
   expect(NETC " diff " MPT " " MPT " --gpu h100 --tokens 5", 2, NULL,
          "is not used here");
   expect(NETC " place " MPT " --gpus 4xa100-80+4xv100", 2, NULL,
-         "devices of several kinds are not supported");
+         "several kinds of devices are not supported; ");
 }
 
 /* nanotron's seven placements on 16 H100, in seconds a step. */

@@ -189,7 +189,8 @@ static struct refusal refusals[] = {
     {"groups of a flattened map", "input 4x4x6; flatten; gn 2", "groups"},
     {"weights of a flattened map elsewhere",
      "input 4x4x6; a: fc 96; fc 96 tie=a; reshape 4x4x6; conv 1 1", "`tie=`"},
-    {"one bias of each gate", "input 4x5; gru 3 bias=one", "one bias"},
+    {"one bias of each gate", "input 4x5; gru 3 bias=one",
+     "one bias for each gate, but PyTorch has two"},
     {"a reset before the product", "input 4x5; gru 3 reset=before",
      "PyTorch's reset gate acts after the product"},
     {"TensorFlow's mean", "input 8x8x2; avgpool 3 /2 pad=tf", "`pad=tf`"},
@@ -452,18 +453,17 @@ static void names_that_no_module_has_are_refused(void **state) {
        "`fc1.bias` cannot be named `c.bias`: the module of its layer names "
        "its"},
       {"a.kernel 4,3,3,3\na.bias 4\nb.weight 5,4\nb.bias 5\n",
-       "`conv1.weight` cannot be called `a.kernel`"},
+       "`conv1.weight` cannot be named `a.kernel`"},
       {"a 4,3,3,3\na.bias 4\nb.weight 5,4\nb.bias 5\n",
-       "`conv1.weight` cannot be called `a`"},
+       "`conv1.weight` cannot be named `a`"},
       {"weight 4,3,3,3\nbias 4\nb.weight 5,4\nb.bias 5\n",
-       "`conv1.weight` cannot be called `weight`"},
+       "`conv1.weight` cannot be named `weight`"},
       {"0.weight 4,3,3,3\n0.bias 4\n2.weight 5,4\n2.bias 5\n",
-       "`conv1` cannot be called `0` in PyTorch: netc cannot write such a "
-       "name"},
+       "`conv1` cannot be named `0` in PyTorch: netc cannot write such a name"},
       {"a.keys.weight 4,3,3,3\na.keys.bias 4\nb.weight 5,4\nb.bias 5\n",
        "`a.keys` in PyTorch: netc cannot write"},
       {"a.weight 4,3,3,3\na.bias 4\na.b.weight 5,4\na.b.bias 5\n",
-       "`a.b` in PyTorch: it would lie inside of another layer"},
+       "`a.b` in PyTorch: it would be inside another layer"},
       {"a.weight 4,3,3,3\na.bias 4\nb.weight 6,4\nb.bias 6\n",
        "tensor `b.weight` is 6x4, but `fc1.weight` needs 5x4"},
   };
@@ -478,7 +478,7 @@ static void names_that_no_module_has_are_refused(void **state) {
     run_free(&r);
   }
   expect(NETC " examples/simple_cnn.net -o x.json --names=x.pth", 2, "",
-         "--names=FILE go with -o x.py");
+         "--names=FILE need -o x.py");
 }
 
 int main(void) {

@@ -88,7 +88,7 @@ static struct outcome outcome_of(struct netc *netc) {
     outcome.too_large += strcmp(d.slug, "too-large") == 0 ||
                          strcmp(d.slug, "groups-do-not-divide") == 0 ||
                          strcmp(d.slug, "missing-argument") == 0 ||
-                         strstr(d.message, "a pipeline of ");
+                         strstr(d.message, "the pipeline has ");
   }
   return outcome;
 }

@@ -213,7 +213,7 @@ static void says(const char *command, int status, const char *said) {
 }
 
 static const char outside[] =
-    "it is outside of the folders that --confine and -I allow";
+    "it is outside the folders that --confine and -I allow";
 
 static void use_is_confined(void **state) {
   (void)state;
@@ -246,8 +246,8 @@ static void use_is_confined(void **state) {
       {"check --confine -I nets/../lib nets/other.net", 0, ""},
       {"check --confine -I lib nets/up.net", 0, ""},
       {"check --confine -I lib nets/a.net", 1, outside},
-      {"check --confine=none nets/ok.net", 2, "this is no folder"},
-      {"check --confine=secret.ini nets/ok.net", 2, "this is no folder"},
+      {"check --confine=none nets/ok.net", 2, "this is not a folder; "},
+      {"check --confine=secret.ini nets/ok.net", 2, "this is not a folder; "},
       {"check --diagnostics=json --confine nets/a.net", 1, outside},
       {"check --confine - <nets/deep.net", 1, "No such file"},
       {"check --confine - <nets/a.net", 1, outside},
@@ -288,8 +288,8 @@ static void what_is_outside_is_not_opened(void **state) {
 
 static void only_sources_are_quoted(void **state) {
   (void)state;
-  static const char hidden[] =
-      "which is not shown: the name of the file does not end in .net";
+  static const char hidden[] = "; the line is not shown, because the name of "
+                               "the file does not end in .net";
   write_leaks();
   says("check nets/a.net", 1, hidden);
   says("check nets/a.net", 1,

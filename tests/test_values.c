@@ -201,7 +201,7 @@ static void files_are_asked_for(void **state) {
                 "the weights of [gru] are not converted");
   struct run r = run("%s import " FOLDER "/darknet.cfg --from x.weights", NETC);
   assert_int_equal(r.status, 2);
-  assert_holds(r.err, "--from: where to? write `--weights W.safetensors`");
+  assert_holds(r.err, "--from needs an output: add `--weights W.safetensors`");
   run_free(&r);
 }
 

@@ -77,10 +77,8 @@ static void nets_of_int8_are_compared_by_bytes(void **state) {
                         "bilinear\ndeconv 3 2x2 /2\ngap\nfc 3 softmax\n",
                         "");
   ends_with(&r, 0, "runtime   x.c                0           0\n", "");
-  ends_with(
-      &r, 0,
-      "\nx.onnx    skipped: weights that are made up have no scales for it\n",
-      "");
+  ends_with(&r, 0,
+            "\nx.onnx    skipped: random weights have no scales for it\n", "");
   ends_with(&r, 0, "\nalike: of int8, all bytes are equal\n", "");
   run_free(&r);
 }
@@ -177,8 +175,8 @@ static void engines_get_rounded_weights(void **state) {
              "--weight-dtype f16 --cc no-such-cc");
   ends_with(&r, 2, "", "nothing was compared");
   ends_with(&r, 2,
-            "\nx.onnx    skipped: weights that are computed and then "
-            "rounded are those of x.c alone\n",
+            "\nx.onnx    skipped: only x.c has weights that are computed and "
+            "then rounded\n",
             "");
   run_free(&r);
 }
@@ -280,7 +278,8 @@ static void values_that_are_no_weights(void **state) {
             folder, small, values[i].tensor, values[i].bytes);
     ends_with(&r, 0, "1\n0\n", values[i].told);
     ends_with(&r, 0, "", "warning: output `fc1`: 3 of 3 values are NaN");
-    ends_with(&r, 0, "", "`conv` of `conv1` is the first operation that makes");
+    ends_with(&r, 0, "",
+              "`conv` of `conv1` is the first operation that produces one");
     run_free(&r);
     r = verify(small, "--weights w.safetensors");
     ends_with(&r, 1, "", values[i].told);
@@ -302,7 +301,7 @@ static void every_layer_in_c(void **state) {
       continue;
     struct run r = run("PATH=%s/bin:$PATH " NETC " verify %s --cc fastcc",
                        folder, nets.at[i]);
-    bool known = !strstr(r.err, "this net can be measured, but not run");
+    bool known = !strstr(r.err, "netc can measure this net, but not run it");
     if (known)
       ends_with(&r, 0, "\nalike: the bound is 1e-04", "");
     alike += known;

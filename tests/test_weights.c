@@ -370,8 +370,9 @@ static void names_may_contradict_the_order(void **state) {
   r = weights_of("input 3x2; c: linear 2; d: linear 2",
                  "--from F/turned.safetensors -o F/o");
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "note: it has other names, but all tensors of the net by "
-                      "order and shape\n   = help: `netc weights X.net --from");
+  assert_holds(r.err,
+               "note: its names differ, but it has all tensors of the net in "
+               "order and shape\n   = help: `netc weights X.net --from");
   run_free(&r);
   r = weights_of("input 3x2; c: linear 2; d: linear 3",
                  "--from F/turned.safetensors -o F/o");

@@ -34,7 +34,7 @@ for net in "$@"; do
   echo "$status $worst $net ${skipped:+without $skipped}"
   if [ $status -ne 0 ]; then
     tail -n 12 "$log"
-    grep -q "can be measured, but not run" "$log" || failed=1
+    grep -q "can measure this net, but not run it" "$log" || failed=1
   fi
 done
 exit $failed
