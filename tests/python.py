@@ -237,7 +237,7 @@ class Nets(unittest.TestCase):
             return netc.loads(SOURCE)
 
         small()
-        with self.assertRaisesRegex(netc.Error, "over by"):
+        with self.assertRaisesRegex(netc.Error, "exceeds the budget by"):
             large()
 
     def test_keep_budgets_under_pytest(self):
@@ -266,7 +266,7 @@ def test_large(width):
             capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("1 failed, 1 passed", done.stdout)
-        self.assertIn("over by", done.stdout)
+        self.assertIn("exceeds the budget by", done.stdout)
         self.assertNotIn("net.variant", done.stdout)
 
     def test_close_what_they_open(self):

@@ -93,7 +93,7 @@ def _source(torch, module, tensors, folder, folded, values=False):
         raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
     with open(to, encoding="utf-8") as file:
         # Of a file that is exported as it is trained that is no news.
-        return re.sub(r"^# `.*` drops values in a prediction, too\.\n", "",
+        return re.sub(r"^# `.*` also drops values in inference\.\n", "",
                       file.read(), flags=re.M), whole
 
 
