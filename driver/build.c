@@ -87,16 +87,15 @@ static int unknown_kind(const struct wanted *wanted) {
   list_kinds(kinds, sizeof kinds, NETC_FOR_FILES);
   if (!*kind_of(wanted))
     return complain(EXIT_USAGE,
-                    "-o %s: the suffix selects the kind of output; choose "
-                    "one of %s, or write --emit=KIND=%s",
+                    "-o %s: the suffix selects the kind of output; choose one "
+                    "of %s, or write --emit=KIND=%s",
                     wanted->path, kinds, wanted->path);
   static const char *const pixels[] = {"jpg", "jpeg", "gif", "webp",
                                        "bmp", "eps",  "ps",  "tiff"};
   for (size_t i = 0; i < sizeof pixels / sizeof *pixels; i++)
     if (strcasecmp(kind_of(wanted), pixels[i]) == 0)
       return complain(EXIT_USAGE,
-                      "%s: a picture needs the suffix svg, pdf, "
-                      "tex or png",
+                      "%s: a picture needs the suffix svg, pdf, tex or png",
                       wanted->path);
   return complain(
       EXIT_USAGE, "%s: unknown output format `%s`; choose one of %s",
@@ -179,15 +178,15 @@ static int check_kinds(struct net_options *o) {
                                 "x.onnx`; `netc run` runs weights");
   if (o->names && (!writes(o, "py") || strcmp(o->names, "netc") == 0))
     return complain(EXIT_USAGE,
-                    "--names=torchvision and --names=FILE need -o x.py; "
-                    "`netc weights` also takes `netc` and `py`");
+                    "--names=torchvision and --names=FILE need -o x.py; `netc "
+                    "weights` also takes `netc` and `py`");
   if (o->no_source && !exports(o))
     return complain(EXIT_USAGE, "--no-source needs a model to write: add `-o "
                                 "x.onnx`");
   for (size_t i = 0; i < o->wanted_count && o->dynamic; i++)
     if (!export_find(kind_of(&o->wanted[i])) || o->wanted_count > 1)
-      return complain(EXIT_USAGE, "--dynamic needs -o x.onnx as the only "
-                                  "output");
+      return complain(EXIT_USAGE,
+                      "--dynamic needs -o x.onnx as the only output");
   if (o->dynamic && !o->wanted_count)
     return complain(EXIT_USAGE, "--dynamic needs a model to write: add `-o "
                                 "x.onnx`");
@@ -412,9 +411,7 @@ static int check_operands(struct net_options *o) {
   for (int i = 1; i < COMMAND_COUNT; i++)
     for (int k = 0; k < o->files.count; k++)
       if (strcmp(o->files.at[k], command_row((enum command)i)->word) == 0)
-        return complain(EXIT_USAGE,
-                        "write the command first: `netc %s ... "
-                        "%s`",
+        return complain(EXIT_USAGE, "write the command first: `netc %s ... %s`",
                         o->files.at[k],
                         shell_word("%s", o->files.at[k == 0]).text);
   return complain(EXIT_USAGE,

@@ -26,8 +26,8 @@ static bool can_be_named(const char *name, bool target) {
 static bool put_name(FILE *file, const char *name, bool target) {
   if (!can_be_named(name, target)) {
     complain(EXIT_IO,
-             "make cannot name the file `%s`, so there are no dependencies "
-             "for it; rename it",
+             "make cannot name the file `%s`, so there are no dependencies for "
+             "it; rename it",
              name);
     return false;
   }

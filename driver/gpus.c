@@ -88,10 +88,10 @@ int print_gpus(bool markdown) {
   }
   fputs(markdown ? tail
                  : "\n"
-                   "~ about: estimated, because no program's figure is "
-                   "known. Names as drivers\n"
-                   "print them are accepted, too: \"NVIDIA "
-                   "A100-SXM4-80GB\". Any other card:\n"
+                   "~ about: estimated, because no program's figure is known. "
+                   "Names as drivers\n"
+                   "print them are accepted, too: \"NVIDIA A100-SXM4-80GB\". "
+                   "Any other card:\n"
                    "--memory 48GiB, or --devices FILE.csv.\n",
         stdout);
   return finish_stdout();

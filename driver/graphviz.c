@@ -185,9 +185,8 @@ static int child_end(struct child *child, bool in_time, long deadline) {
 static int explain_end(const struct child *child, int status) {
   if (status == -1)
     return complain(EXIT_IO,
-                    "dot took more than %ld second%s; `--depth 1` folds "
-                    "groups into one box each, and NETC_DOT_SECONDS=%ld "
-                    "waits longer",
+                    "dot took more than %ld second%s; `--depth 1` folds groups "
+                    "into one box each, and NETC_DOT_SECONDS=%ld waits longer",
                     dot_seconds(), dot_seconds() == 1 ? "" : "s",
                     10 * dot_seconds());
   if (WIFSIGNALED(status))
@@ -198,8 +197,8 @@ static int explain_end(const struct child *child, int status) {
   if (WEXITSTATUS(status) != 0)
     return complain(EXIT_IO, "dot failed with status %d", WEXITSTATUS(status));
   if (!is_whole(child))
-    return complain(EXIT_IO, "dot succeeded, but wrote no complete PNG; "
-                             "check with `dot -V` that it is Graphviz's");
+    return complain(EXIT_IO, "dot succeeded, but wrote no complete PNG; check "
+                             "with `dot -V` that it is Graphviz's");
   if (is_too_large(child))
     return complain(EXIT_IO,
                     "this picture has more than the %d pixels of a PNG that "
@@ -213,8 +212,8 @@ int graphviz_render(const struct bytes *dot, FILE *file) {
   struct child child = {.in = -1, .out = -1};
   int reason = spawn_dot(&child);
   if (reason == ENOENT)
-    return complain(EXIT_IO, "PNG needs Graphviz: `apt-get install "
-                             "graphviz`, or write an .svg file");
+    return complain(EXIT_IO, "PNG needs Graphviz: `apt-get install graphviz`, "
+                             "or write an .svg file");
   if (reason != 0)
     return complain(EXIT_IO, "cannot run dot: %s", strerror(reason));
   long deadline = seconds_now() + dot_seconds();

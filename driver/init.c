@@ -66,10 +66,9 @@ static const struct net_template *find(const char *name) {
 static int write_to(const char *path, struct slice source) {
   struct output_file output;
   if (strcmp(path, "-") != 0 && access(path, F_OK) == 0)
-    return complain(EXIT_USAGE,
-                    "%s exists and was not changed; give another name with "
-                    "`-o`",
-                    path);
+    return complain(
+        EXIT_USAGE,
+        "%s exists and was not changed; give another name with `-o`", path);
   if (!output_open(&output, path))
     return output_failed(path, errno);
   if (fwrite(source.at, 1, source.length, output.file) != source.length ||
@@ -138,10 +137,10 @@ int command_init(int argc, char **argv) {
   if (words.count == 0)
     return list();
   if (words.count > 1)
-    return complain(EXIT_USAGE,
-                    "give one template; -o names the file: `netc init %s -o "
-                    "%s`",
-                    words.at[0], shell_word("%s", words.at[1]).text);
+    return complain(
+        EXIT_USAGE,
+        "give one template; -o names the file: `netc init %s -o %s`",
+        words.at[0], shell_word("%s", words.at[1]).text);
   call.wanted = find(words.at[0]);
   if (!call.wanted)
     return EXIT_USAGE;

@@ -61,14 +61,13 @@ int look_set_width(struct netc_options *look, const char *value) {
     double tenths = strtod(value, NULL) * units[i].tenths;
     if (tenths < NETC_LEAST_WIDTH || tenths > NETC_MOST_WIDTH)
       return complain(EXIT_USAGE,
-                      "--width %s: the width must be from %dpt "
-                      "to %dpt",
-                      value, NETC_LEAST_WIDTH / 10, NETC_MOST_WIDTH / 10);
+                      "--width %s: the width must be from %dpt to %dpt", value,
+                      NETC_LEAST_WIDTH / 10, NETC_MOST_WIDTH / 10);
     look->picture_width = (int64_t)(tenths + 0.5);
     return EXIT_DONE;
   }
   return complain(EXIT_USAGE,
-                  "--width %s: write a length with a unit (pt, mm, cm or "
-                  "in): `--width 240pt`",
+                  "--width %s: write a length with a unit (pt, mm, cm or in): "
+                  "`--width 240pt`",
                   value);
 }

@@ -186,8 +186,9 @@ int max_input(struct netc *netc, struct net_options *options) {
   struct netc_answer a = {.size = sizeof a};
   char name[128];
   if (options->wanted_count || options->dump)
-    return complain(EXIT_USAGE, "--max-input prints its own answer; leave "
-                                "out -o, --emit and --dump");
+    return complain(
+        EXIT_USAGE,
+        "--max-input prints its own answer; leave out -o, --emit and --dump");
   netc_mode(netc, NETC_FOR_FIT);
   int status = net_options_load(options);
   if (status != EXIT_DONE)

@@ -133,8 +133,8 @@ int mend(struct net_options *o, struct netc *netc, const char *operand) {
         (o->opening.kind != KIND_COUNT ||
          strcmp(o->opening.path, operand) != 0 || strcmp(operand, "-") == 0))
       status = complain(EXIT_USAGE,
-                        "--fix changes sources; `%s` is another kind of "
-                        "file, or comes with netc",
+                        "--fix changes sources; `%s` is another kind of file, "
+                        "or comes with netc",
                         operand);
     if (status == EXIT_DONE && (loaded == NETC_OK || loaded == NETC_ERROR))
       status = mend_files(netc, &put);

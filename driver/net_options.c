@@ -182,8 +182,8 @@ static int add_budget(struct net_options *o, const char *list) {
   static const char between[] = ", ";
   char name[32], value[64];
   if (!list[strspn(list, between)])
-    return complain(EXIT_USAGE, "--budget needs a limit: `--budget "
-                                "params=25M`");
+    return complain(EXIT_USAGE,
+                    "--budget needs a limit: `--budget params=25M`");
   for (const char *at = list + strspn(list, between); *at;
        at += strspn(at, between)) {
     const char *next = at + strcspn(at, between);
@@ -356,8 +356,8 @@ static int set_lora(struct net_options *o, const char *value) {
   int64_t number;
   if (colon && strcmp(colon, ":all") != 0)
     return complain(EXIT_USAGE,
-                    "--lora %s: give a rank, with `:all` for all dense "
-                    "layers: `--lora 16:all`",
+                    "--lora %s: give a rank, with `:all` for all dense layers: "
+                    "`--lora 16:all`",
                     value);
   snprintf(rank, sizeof rank, "%.*s", (int)length, value);
   if (!option_number(OPTION_LORA, rank, 1, INT32_MAX, &number))
@@ -513,10 +513,10 @@ void net_options_close(struct net_options *options) {
 int net_options_single(const struct net_options *options) {
   if (options->listed_count == 0)
     return EXIT_DONE;
-  return complain(EXIT_USAGE,
-                  "--%s takes one value here; `netc FILE.net` makes a table "
-                  "of several",
-                  options->listed[0].name);
+  return complain(
+      EXIT_USAGE,
+      "--%s takes one value here; `netc FILE.net` makes a table of several",
+      options->listed[0].name);
 }
 
 int net_options_load(struct net_options *options) {
@@ -551,9 +551,9 @@ bool net_options_read_more(struct net_options *options, enum command command,
   if (files->status != EXIT_DONE)
     return false;
   if (command != COMMAND_CHECK && (int)options->style > NETC_STYLE_JSON) {
-    files->status = complain(EXIT_USAGE, "only `netc check` writes SARIF and "
-                                         "JUnit; --diagnostics=json works "
-                                         "here");
+    files->status =
+        complain(EXIT_USAGE, "only `netc check` writes SARIF and JUnit; "
+                             "--diagnostics=json works here");
     return false;
   }
   progress_open(&options->progress, netc);

@@ -181,9 +181,8 @@ static int write_model(struct onnx_call *call, struct onnx_model *model,
 static int write_beside(struct onnx_call *call, struct onnx_model *model) {
   const char *path = call->request->path, *slash = strrchr(path, '/');
   if (strcmp(path, "-") == 0)
-    return complain(EXIT_USAGE, "weights of more than 1 GiB need a file "
-                                "beside the model: name the model, `-o "
-                                "x.onnx`");
+    return complain(EXIT_USAGE, "weights of more than 1 GiB need a file beside "
+                                "the model: name the model, `-o x.onnx`");
   struct text name = text_new(&call->arena);
   text_printf(&name, "%s.data", path);
   const char *beside = arena_copy(&call->arena, name.at, name.length);
@@ -220,8 +219,8 @@ static int quantise(struct onnx_call *call, struct onnx_model *model) {
     return status;
   call->quantised = onnx_quantise(model, &scales);
   return call->quantised && model->opset < 13
-             ? complain(EXIT_USAGE, "an int8 net needs `--opset 13` or "
-                                    "later, which has scales for each channel")
+             ? complain(EXIT_USAGE, "an int8 net needs `--opset 13` or later, "
+                                    "which has scales for each channel")
              : EXIT_DONE;
 }
 

@@ -101,8 +101,8 @@ int output_spares_sources(const char *path, const struct netc *netc) {
   for (size_t i = 0; (source = netc_source(netc, i)); i++)
     if (output_same_file(path, source))
       return complain(EXIT_USAGE,
-                      "the output would replace %s, a source of this net; "
-                      "give it another name",
+                      "the output would replace %s, a source of this net; give "
+                      "it another name",
                       path);
   return EXIT_DONE;
 }

@@ -253,8 +253,7 @@ static void put_summary(struct text *text, const struct placing_run *run) {
               count_text(f->measured_count).text);
   if (strcmp(f->verdict, "fits") == 0)
     text_printf(text,
-                "no placement is better than %s in both time and "
-                "memory\n",
+                "no placement is better than %s in both time and memory\n",
                 f->placement_count == 1 ? "this one" : "these");
   else
     text_printf(text, "none fits; the closest one is shown%s\n",
@@ -263,8 +262,8 @@ static void put_summary(struct text *text, const struct placing_run *run) {
 
 static void put_legend(struct text *text, const struct columns *c,
                        const char *missing) {
-  text_put(text, "sent: communication time, overlapped with computation; "
-                 "left: unused memory");
+  text_put(text, "sent: communication time, overlapped with computation; left: "
+                 "unused memory");
   text_put(text, "\nbatch: samples at a time x number of times");
   text_put(text, c->sequence ? "; s: with sequence_parallel" : "");
   text_put(text, c->parts ? "\npipe: stages x parts of the net in each" : "");
@@ -279,10 +278,11 @@ static void put_legend(struct text *text, const struct columns *c,
                 "docs/placement.md\n(%s)\n",
                 missing);
   else
-    text_put(text, "\n"
-                   "predicted: calibrated with published runs; at least: "
-                   "lower bound;\n"
-                   "see docs/placement.md\n");
+    text_put(
+        text,
+        "\n"
+        "predicted: calibrated with published runs; at least: lower bound;\n"
+        "see docs/placement.md\n");
 }
 
 /* Writes a command on several lines, broken before options. */

@@ -121,8 +121,8 @@ void count_diagnostics(struct netc *netc, enum netc_style style,
   show(netc, style, style == NETC_STYLE_JSON);
   if (style != NETC_STYLE_JSON && count > 0)
     say_note(path, NULL,
-             "%zu warning%s about choices of the net's author; `netc check "
-             "%s` shows %s",
+             "%zu warning%s about choices of the net's author; `netc check %s` "
+             "shows %s",
              count, count == 1 ? "" : "s", shell_word("%s", path).text,
              count == 1 ? "it" : "them");
 }

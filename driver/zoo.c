@@ -103,8 +103,8 @@ static struct zoo_file file_of(const struct zoo *zoo,
 }
 
 static int no_zoo(void) {
-  return complain(EXIT_IO, "the nets of the zoo are missing: they should be "
-                           "in share/netc/examples beside bin");
+  return complain(EXIT_IO, "the nets of the zoo are missing: they should be in "
+                           "share/netc/examples beside bin");
 }
 
 bool zoo_is_name(const char *operand) {

@@ -10,8 +10,9 @@ bool onnx_constant_size(struct exporting *x, int rank, const int64_t *dims,
   *values = 1;
   for (int i = 0; i < rank; i++)
     if (!mul_i64(*values, dims[i], values) || *values > most)
-      return onnx_refuse(x, "it would need a constant of more than 2^26 "
-                            "values") != NO_VALUE;
+      return onnx_refuse(x,
+                         "it would need a constant of more than 2^26 values") !=
+             NO_VALUE;
   return true;
 }
 

@@ -55,8 +55,8 @@ static bool verify(struct import_proof *p, struct graph *graph,
     return true;
   if (count != result->layer_count)
     return graph_fail(graph, 0,
-                      "the source has %zu layers, but the file has %zu; "
-                      "please report this bug",
+                      "the source has %zu layers, but the file has %zu; please "
+                      "report this bug",
                       count, result->layer_count);
   for (size_t i = 0; i < count; i++) {
     struct netc_layer layer = {.size = sizeof layer};

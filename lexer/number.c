@@ -148,8 +148,8 @@ static bool hint_number(struct scan *scan, struct diagnostic *d,
   }
   if (unit.length > 1 && unit.length <= 3 &&
       (unit.at[unit.length - 1] | 0x20) == 'b') { /* like a unit of bytes */
-    diag_help(d, "units are K M G, and for bytes B KB MB GB TB KiB MiB GiB "
-                 "TiB");
+    diag_help(d,
+              "units are K M G, and for bytes B KB MB GB TB KiB MiB GiB TiB");
     return true;
   }
   if (scan->last == TOKEN_KW_REPEAT && unit.length == 1) {

@@ -69,11 +69,10 @@ static void stray_sequence(struct scan *scan, const char *text) {
   bool blank = meant && *meant == ' ';
   struct diagnostic *d;
   if (blank || shown_is_hidden(point))
-    d = report(scan,
-               "the character U+%04X, %s, is allowed only in comments "
-               "and strings",
-               (unsigned)point,
-               blank ? "a special blank" : "which is invisible");
+    d = report(
+        scan,
+        "the character U+%04X, %s, is allowed only in comments and strings",
+        (unsigned)point, blank ? "a special blank" : "which is invisible");
   else
     d = report(scan, "`%.*s` is allowed only in comments and strings",
                (int)length, text);
@@ -101,9 +100,7 @@ int scan_stray(struct scan *scan, const char *text) {
               "it joins the next line to this one");
   else if (c < 0x20 || c == 0x7F)
     mean(report(scan,
-                "a control character (0x%02X) is allowed only in a "
-                "comment",
-                c),
+                "a control character (0x%02X) is allowed only in a comment", c),
          scan, "", "delete it");
   else if (c < 0x80)
     stray_ascii(scan, *text);

@@ -352,11 +352,10 @@ bool scan_check_text(struct diags *diags, int source) {
     return true;
   struct span span = {s->base + (uint32_t)i, s->base + (uint32_t)i + 1};
   unsigned char byte = (unsigned char)s->text.at[i];
-  struct diagnostic *d = byte == 0
-                             ? diag(diags, INVALID_UTF8, span,
-                                    "the file has a NUL byte: it is not a "
-                                    "text file")
-                             : diag(diags, INVALID_UTF8, span,
-                                    "byte 0x%02X is not valid UTF-8", byte);
+  struct diagnostic *d =
+      byte == 0 ? diag(diags, INVALID_UTF8, span,
+                       "the file has a NUL byte: it is not a text file")
+                : diag(diags, INVALID_UTF8, span,
+                       "byte 0x%02X is not valid UTF-8", byte);
   return diag_help(d, "save the file as UTF-8");
 }

@@ -29,8 +29,8 @@ static bool same_weights(struct load *load) {
     node = 0;
   struct diagnostic *d = diag(
       &load->diags, OUT_OF_RANGE, load->expansion.bounds,
-      "the number of weights depends on this size: %s parameters at the "
-      "upper bound, %s at the lower",
+      "the number of weights depends on this size: %s parameters at the upper "
+      "bound, %s at the lower",
       count_text(high->total.params).text, count_text(low->total.params).text);
   diag_label(d, high->nodes.at[node].span, "this layer has them");
   diag_help(d, "`rope`, `posembed fixed` and `gap` before `fc` have no such "
@@ -46,8 +46,8 @@ static bool grows(struct load *load) {
   struct diagnostic *d =
       diag(&load->diags, OUT_OF_RANGE, load->expansion.bounds,
            "the net takes more memory at the lower bound than at the upper");
-  diag_help(d, "all figures are for the upper bound: give the size that "
-               "takes the most memory, without bounds");
+  diag_help(d, "all figures are for the upper bound: give the size that takes "
+               "the most memory, without bounds");
   return false;
 }
 

@@ -60,8 +60,7 @@ static void say_params(struct netc *netc, const struct block *program,
     context_say_more(netc, "; its parameters: %.*s", SLICE_ARG(all));
   else
     context_say_more(netc,
-                     "; it has no parameters: write `param %.*s = 1` "
-                     "in it",
+                     "; it has no parameters: write `param %.*s = 1` in it",
                      SLICE_ARG(name));
 }
 

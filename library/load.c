@@ -257,8 +257,8 @@ static bool try_section(struct call *call, const char *word,
 static bool is_range(struct call *call, struct slice value) {
   for (size_t i = 1; i < value.length; i++)
     if (memcmp(value.at + i - 1, "..", 2) == 0)
-      return !context_say(call->netc, "it takes one value, not a range; "
-                                      "`netc sweep` tries A..B or A..B:STEP");
+      return !context_say(call->netc, "it takes one value, not a range; `netc "
+                                      "sweep` tries A..B or A..B:STEP");
   return false;
 }
 

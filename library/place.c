@@ -28,12 +28,11 @@ static bool unknown_gpu(struct call *call, struct slice name,
   struct slice word;
   context_say(call->netc, "unknown device `%.*s`", SLICE_ARG(name));
   if (name.length && *name.at >= '0' && *name.at <= '9')
-    context_say_more(call->netc, ": write number, x and name, such as "
-                                 "8xa100-80");
+    context_say_more(call->netc,
+                     ": write number, x and name, such as 8xa100-80");
   else if (!several)
-    context_say_more(call->netc, "; `netc help gpus` lists the known "
-                                 "devices, and `--devices FILE.csv` adds "
-                                 "others");
+    context_say_more(call->netc, "; `netc help gpus` lists the known devices, "
+                                 "and `--devices FILE.csv` adds others");
   for (int i = 1; several && (word = word_at(several, i)).length; i++)
     context_say_more(call->netc, "%s`%.*s`%s",
                      i > 1 ? " or " : "; did you mean ", SLICE_ARG(word),
@@ -214,8 +213,8 @@ static int64_t given_degrees(const struct train_settings *train) {
 
 static void say_devices(struct netc *netc, int64_t devices, int64_t degrees) {
   context_say(netc,
-              "the given degrees need %" PRId64 " devices or a multiple, not "
-              "%" PRId64,
+              "the given degrees need %" PRId64
+              " devices or a multiple, not %" PRId64,
               degrees, devices);
   if (degrees > devices)
     context_say_more(netc, "; use `--gpus` with %" PRId64, degrees);

@@ -29,8 +29,8 @@ static void say_where(struct load *load, struct diagnostic *d,
                       const struct unit *unit) {
   struct text message = text_new(&load->arena);
   text_printf(&message,
-              "line %u of \"%.*s\" has %s; the line is not shown, because "
-              "the name of the file does not end in .net",
+              "line %u of \"%.*s\" has %s; the line is not shown, because the "
+              "name of the file does not end in .net",
               sources_position(&load->sources, d->span.begin).line,
               SLICE_ARG(unit->path),
               d->severity == SEVERITY_ERROR ? "an error" : "a warning");

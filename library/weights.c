@@ -336,8 +336,8 @@ const struct module_name *load_module_names(struct call *call,
     }
     struct text text = text_new(&call->scratch);
     text_printf(&text,
-                "`%s` cannot be named `%s`: the module of its layer names "
-                "its tensors differently",
+                "`%s` cannot be named `%s`: the module of its layer names its "
+                "tensors differently",
                 w->files.at[i].name, tensors[i]);
     *why = text_string(&text);
     return NULL;

@@ -382,8 +382,8 @@ static bool enough_parts(const struct model *model,
       train->schedule == PIPELINE_ZB_V ? 1 : most_parts(model, train, p->units);
   if (most > 1)
     given_help(d, place,
-               "`virtual_stages=%lld` is the maximum for %lld stages; or use "
-               "a shorter `pipeline`",
+               "`virtual_stages=%lld` is the maximum for %lld stages; or use a "
+               "shorter `pipeline`",
                (long long)most, (long long)train->pipeline);
   else
     say_stages(model, train, p->units, d, place);

@@ -219,9 +219,8 @@ static void fill(struct table_making *m) {
 
 /* The item made last is too large. */
 static const char *refusal(struct table_making *m) {
-  text_put(&m->text,
-           "the runtime has numbers of up to 2^31 - 1, but this net has "
-           "larger ones");
+  text_put(&m->text, "the runtime has numbers of up to 2^31 - 1, but this net "
+                     "has larger ones");
   if (m->ops.count) {
     const struct netrt_op *last = &m->ops.at[m->ops.count - 1];
     text_printf(&m->text, " at %s", m->names.at[last->layer]);
@@ -324,8 +323,8 @@ const char *tables_make(const struct model *net,
            "`--weight-dtype i8`, `f16` or `bf16`; or `--dtype i8` for int8 "
            "values, too";
   if (settings->infer.weight_dtype && settings->infer.dtype != ELEMENT_F32)
-    return "a separate weight type needs float32 values: choose `--dtype "
-           "f32`, or leave out `weight_dtype`";
+    return "a separate weight type needs float32 values: choose `--dtype f32`, "
+           "or leave out `weight_dtype`";
   if (settings->infer.dtype != ELEMENT_F32 && !program->q8)
     return "the runtime computes in float32 or int8: choose `--dtype f32` or "
            "`--dtype i8`";

@@ -160,8 +160,8 @@ static bool string(struct advice *a) {
     return false;
   struct slice inside = slice_less(slice_from(a->word, 1), 1);
   diag_otherwise(a->d,
-                 "write a name without quotes: `%.*s`; only a path needs "
-                 "them: `use \"blocks.net\"`",
+                 "write a name without quotes: `%.*s`; only a path needs them: "
+                 "`use \"blocks.net\"`",
                  SLICE_ARG(inside));
   return true;
 }
@@ -234,8 +234,8 @@ static bool layer_value(struct advice *a) {
   if (!bracket || closed)
     diag_offer(a->d, span, text_slice(&value), "write `%.*s`",
                SLICE_ARG(value));
-  diag_help(a->d, "a layer as an argument has its values in parentheses "
-                  "right after it: `act=leaky(0.1)`");
+  diag_help(a->d, "a layer as an argument has its values in parentheses right "
+                  "after it: `act=leaky(0.1)`");
   return true;
 }
 
@@ -286,8 +286,8 @@ static bool file_end(struct advice *a) {
   if (a->found != TOKEN_END)
     return false;
   if (a->p->value_alone) {
-    diag_help(a->d, "the braces of a message contain a value: `{depth}`; "
-                    "write `{{` for a brace");
+    diag_help(a->d, "the braces of a message contain a value: `{depth}`; write "
+                    "`{{` for a brace");
     return true;
   }
   diag_help(a->d, "is a closing bracket missing?");
@@ -327,8 +327,8 @@ static bool by_token(struct advice *a) {
     return true;
   case TOKEN_RANGE:
     diag_otherwise(a->d,
-                   "only `for`, `param`, labels and the sizes of an input "
-                   "have ranges; `netc sweep` tries several values");
+                   "only `for`, `param`, labels and the sizes of an input have "
+                   "ranges; `netc sweep` tries several values");
     return true;
   case TOKEN_BY:
     diag_help(a->d, "between two values x joins sizes, as in `3x3`; write a "

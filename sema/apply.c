@@ -221,10 +221,9 @@ static bool gather_inputs(struct expander *e, const struct stmt *stmt,
       if (bound->ranged)
         diag_help(d, "the range is empty: its end is before its start");
       else if (brace_follows(e, stmt))
-        diag_help(d,
-                  "the `{` of its first branch must be on the same line: `%s "
-                  "{`",
-                  kind->name);
+        diag_help(
+            d, "the `{` of its first branch must be on the same line: `%s {`",
+            kind->name);
       else
         diag_help(d,
                   "`%s { ... } {}` joins two branches, `%s LABEL` the "

@@ -97,10 +97,10 @@ static bool names_layer(struct expander *e, struct slice name) {
 
 static void option_behind_tail(struct expander *e, struct bound *bound,
                                const struct arg *arg) {
-  struct diagnostic *d = report(e, TAIL_ARGUMENT, arg->span,
-                                "`%.*s` belongs to %s: write it before the "
-                                "tail",
-                                SLICE_ARG(arg->value->name), bound->kind->name);
+  struct diagnostic *d =
+      report(e, TAIL_ARGUMENT, arg->span,
+             "`%.*s` belongs to %s: write it before the tail",
+             SLICE_ARG(arg->value->name), bound->kind->name);
   diag_label(d, bound->tail.words.at[0].span, "the tail begins here");
   bound->binding.failed = true;
 }

@@ -150,8 +150,7 @@ void expand_input(struct expander *e, const struct stmt *stmt) {
     expand_declare_label(e, stmt, stmt->name, stmt->name_span, first);
   } else if (e->model->sources.count > 1) {
     struct diagnostic *d = report(e, DUPLICATE_NAME, stmt->span,
-                                  "every input after the first "
-                                  "needs a name");
+                                  "every input after the first needs a name");
     diag_help(d, "write `input left 224x224x3`; `from left` makes it current");
   }
 }
@@ -224,8 +223,7 @@ void expand_def(struct expander *e, const struct stmt *stmt) {
 void expand_net(struct expander *e, const struct stmt *stmt) {
   if (e->model->named) {
     struct diagnostic *d = report(e, DUPLICATE_NAME, stmt->span,
-                                  "a file can describe only one "
-                                  "net");
+                                  "a file can describe only one net");
     diag_help(d, "the name of this net is already `%.*s`",
               SLICE_ARG(e->model->name));
     return;

@@ -284,8 +284,8 @@ static void finish(struct expander *e, const struct block *program) {
   if (model->sources.count == 0 && model->nodes.count == 0) {
     struct diagnostic *d =
         diag(e->diags, NO_INPUT, program->close, "this file describes no net");
-    diag_help(d, "start the net with `input 224x224x3`; `netc --help` and "
-                 "the examples show more");
+    diag_help(d, "start the net with `input 224x224x3`; `netc --help` and the "
+                 "examples show more");
   } else if (model->outputs.count == 0) {
     *VEC_PUSH(e->arena, &model->outputs) = (struct output){.node = e->current};
   }

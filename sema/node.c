@@ -117,8 +117,8 @@ static void report_mismatch(struct expander *e, const struct layer *layer,
       diag_label(d, node->span, "has %.*s", SLICE_ARG(has));
     }
   }
-  diag_help(d, "`again` needs an input with the same channels; write the "
-               "layer by its name to get new parameters");
+  diag_help(d, "`again` needs an input with the same channels; write the layer "
+               "by its name to get new parameters");
 }
 
 /* Makes the parameters of `again` those of the first application. */
@@ -262,10 +262,10 @@ static bool room_for_node(struct expander *e, struct span span) {
   if ((int64_t)e->model->nodes.count < limit)
     return true;
   if (!e->stopped) {
-    struct diagnostic *d = report(e, TOO_MANY_LAYERS, span,
-                                  "this net has more than %s layers, "
-                                  "the maximum",
-                                  count_text(limit).text);
+    struct diagnostic *d =
+        report(e, TOO_MANY_LAYERS, span,
+               "this net has more than %s layers, the maximum",
+               count_text(limit).text);
     diag_help(d, "is a `repeat` count too large?");
   }
   e->stopped = true;
@@ -280,8 +280,8 @@ bool node_may_read(struct expander *e, int64_t index, struct span span) {
       e, NO_TENSOR, span,
       "this reads a tensor of `fork train`, which inference does not have");
   diag_label(d, node->span, "it is produced here");
-  return diag_help(d, "put the layers that read it into `fork train { ... "
-                      "}`, too");
+  return diag_help(
+      d, "put the layers that read it into `fork train { ... }`, too");
 }
 
 /*

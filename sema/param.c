@@ -281,8 +281,8 @@ static bool find_default(struct expander *e, const struct stmt *stmt,
   struct diagnostic *d = report(e, SYNTAX, stmt->name_span,
                                 "`%.*s` needs a value", SLICE_ARG(name));
   return diag_help(d,
-                   "write `param %.*s = 4`; only a list needs no default: "
-                   "its first value is used",
+                   "write `param %.*s = 4`; only a list needs no default: its "
+                   "first value is used",
                    SLICE_ARG(name));
 }
 

@@ -26,10 +26,10 @@ static bool is_cycle(struct expander *e, const struct stmt *stmt, int source) {
     found = found || u->source == source;
   if (!found)
     return false;
-  struct diagnostic *d = report(e, USE_CYCLE, stmt->name_span,
-                                "\"%.*s\" uses itself, directly "
-                                "or through other files",
-                                SLICE_ARG(stmt->name));
+  struct diagnostic *d =
+      report(e, USE_CYCLE, stmt->name_span,
+             "\"%.*s\" uses itself, directly or through other files",
+             SLICE_ARG(stmt->name));
   for (const struct using *u = e->using; u; u = u->outer)
     diag_note(d, "inside \"%.*s\"", SLICE_ARG(u->name));
   diag_help(d, "move the definitions that both need into a third file");

@@ -573,20 +573,20 @@ static void tables_go_on_after_a_value_that_fails(void **state) {
 #define MOST "9223372036854775807"
   check_table(
       "--pipeline 1,99,2 --gpu t4,h100",
-      "device  pipeline        memory  devices      training           "
-      "              largest batch\n"
-      "t4      1            14.56 GiB        1    353.14 MiB     12.08 "
-      "GiB left                151\n"
-      "t4      99                   -        -             -           "
-      "           -              -\n"
-      "t4      2            14.56 GiB        2    276.34 MiB     12.15 "
-      "GiB left                188\n"
-      "h100    1            79.11 GiB        1    353.14 MiB     67.46 "
-      "GiB left                837\n"
-      "h100    99                   -        -             -           "
-      "           -              -\n"
-      "h100    2            79.11 GiB        2    276.34 MiB     67.54 "
-      "GiB left              1,038\n",
+      "device  pipeline        memory  devices      training                   "
+      "      largest batch\n"
+      "t4      1            14.56 GiB        1    353.14 MiB     12.08 GiB "
+      "left                151\n"
+      "t4      99                   -        -             -                   "
+      "   -              -\n"
+      "t4      2            14.56 GiB        2    276.34 MiB     12.15 GiB "
+      "left                188\n"
+      "h100    1            79.11 GiB        1    353.14 MiB     67.46 GiB "
+      "left                837\n"
+      "h100    99                   -        -             -                   "
+      "   -              -\n"
+      "h100    2            79.11 GiB        2    276.34 MiB     67.54 GiB "
+      "left              1,038\n",
       "error: the pipeline has 99 stages, but the net can be cut into only");
   check_table(
       "--pipeline 99,1 --gpu t4",
@@ -619,8 +619,7 @@ static void tables_refuse_what_they_cannot_show(void **state) {
   expect(NETC " " LLAMA " --batch 1,2 --zero 1,2 --dtype bf16,f16 "
               "--optimizer sgd,adam --precision full,mixed",
          2, "",
-         "--precision full,mixed: at most 4 settings can have several "
-         "values");
+         "--precision full,mixed: at most 4 settings can have several values");
   expect(NETC " diff " CNN " " UNET " --batch 1,2", 2, "",
          "--batch takes one value here; `netc FILE.net` makes a table of "
          "several");

@@ -137,8 +137,7 @@ static void mistakes_have_a_way_out(void **state) {
   } rows[] = {
       {"fmt none.net", 3, "cannot read none.net: No such file"},
       {"fmt -i - </dev/null", 2,
-       "-i needs a file, but - is <stdin>; leave "
-       "out -i to write to standard"},
+       "-i needs a file, but - is <stdin>; leave out -i to write to standard"},
       {"examples/vgg16.net --memory 12XB", 2, "KiB MiB GiB TiB"},
       {"examples/vgg16.net --batch 1e9", 2, "`1000000000`"},
       {"examples/vgg16.net --batch 1.5", 2, "use floor()"},
@@ -146,8 +145,7 @@ static void mistakes_have_a_way_out(void **state) {
       {"examples/vgg16.net -O2", 2, "unknown option `-O2`"},
       {"examples/vgg16.net --predict=yes", 2, "`--predict` takes no value"},
       {"examples/vgg16.net -MD", 2,
-       "-MD needs a target: add -o FILE, or -MT "
-       "NAME"},
+       "-MD needs a target: add -o FILE, or -MT NAME"},
       {"examples/vgg16.net check", 2, "write the command first: `netc check"},
       {"check", 2, "see `netc check --help`"},
       {"place examples/vgg16.net --gpus 2xt4 -o x.svg", 2, "-o x.json"},

@@ -66,9 +66,7 @@ static void slips_of_the_command_line_are_explained(void **state) {
   expect(NETC " examples/vgg16.net --json", 2, "", "`--emit=json`");
   expect(NETC " examples/vgg16.net -b 64", 2, "", "`--batch N`");
   expect(NETC " examples/vgg16.net -Wall", 2, "",
-         "-Wall is not needed: all "
-         "warnings are on, except "
-         "those that `netc");
+         "-Wall is not needed: all warnings are on, except those that `netc");
   expect(NETC " examples/vgg16.net --capacity 5", 2, "", "`netc plan`");
   expect(NETC " examples/vgg16.net -D depth 3", 2, "", "`-D depth=3`");
   expect(NETC " examples/vgg16.net --must-fit", 2, "", "needs a device");
@@ -134,9 +132,9 @@ static void an_offer_can_be_taken(void **state) {
   expect(NETC " check --svg x.net", 2, "", "see `netc check --help`");
   expect(NETC " import --gpu t4 x.onnx", 2, "",
          "`--gpu` belongs to `netc FILE.net`");
-  expect(NETC " examples/vgg16.net --device h100", 3, "",
-         "cannot read h100: No such file or directory; --devices takes a "
-         "file of");
+  expect(
+      NETC " examples/vgg16.net --device h100", 3, "",
+      "cannot read h100: No such file or directory; --devices takes a file of");
 }
 
 static void what_is_no_value_is_told_what_is(void **state) {
@@ -205,15 +203,12 @@ static void tables_compare_batches_devices_and_nets(void **state) {
   expect(NETC RESNET "--batch ' ,8'", 2, "", "missing before the first comma");
   expect(NETC RESNET "--batch '8 , 256' --gpu 't4, h100'", 0,
          "\nh100       79.11 GiB", "");
-  expect(NETC RESNET "--batch 8,256 -o x.json", 2, "",
-         "several values of a "
-         "setting make a "
-         "table; leave out -o, "
-         "--emit, --dump");
-  expect(NETC " check" RESNET "--gpu all", 2, "",
-         "--gpu takes one value "
-         "here; `netc FILE.net` "
-         "makes a table of several");
+  expect(
+      NETC RESNET "--batch 8,256 -o x.json", 2, "",
+      "several values of a setting make a table; leave out -o, --emit, --dump");
+  expect(
+      NETC " check" RESNET "--gpu all", 2, "",
+      "--gpu takes one value here; `netc FILE.net` makes a table of several");
   expect(NETC " diff" RESNET "-D depth=50 -D depth=101", 1, "18,992,128", "");
   expect(NETC " diff" RESNET "-D depth=50 -D depth=50", 0, "25,557,032", "");
   expect(NETC " diff" RESNET, 2, "", "two nets");
@@ -256,8 +251,8 @@ static void values_may_be_written_as_people_write_them(void **state) {
   static const char *const wrong[][2] = {
       {"--gpu a100", "ambiguous gpu `a100`; choose one of: a100-40, a100-80"},
       {"--gpu 'RTX 4060 Ti'", "choose one of: rtx4060ti-8, rtx4060ti-16"},
-      {"--gpu X800-80GB", "give its memory: `--memory 80GiB`; `netc help "
-                          "gpus` lists the known names"},
+      {"--gpu X800-80GB", "give its memory: `--memory 80GiB`; `netc help gpus` "
+                          "lists the known names"},
       {"--gpu 'RTX 4090 Laptop GPU'", "give its memory: `--memory 48GiB`; "
                                       "`netc help gpus` lists the known"},
       {"--gpu rtx4080x",
@@ -580,9 +575,9 @@ static void words_of_params_are_refused_where_they_are_allowed(void **state) {
   expect(YOLO "size=x", 0, "68,229,632", "");
   expect(YOLO "size=3", 1, "", "`size` must be one of n s m l x, not 3");
   expect(YOLO "abc=1", 2, "", "its parameters: size = n, side = 640");
-  expect(YOLO "side=1..3", 2, "",
-         "it takes one value, not a range; `netc "
-         "sweep` tries A..B or A..B:STEP");
+  expect(
+      YOLO "side=1..3", 2, "",
+      "it takes one value, not a range; `netc sweep` tries A..B or A..B:STEP");
   expect(YOLO "side=x", 1, "", "`x` is neither a number, `true`, `false`");
   expect(NETC " examples/zoo/vgg.net -D norm=bnn", 1, "",
          "`norm` must be one of identity bn, not bnn");
@@ -703,12 +698,7 @@ static void nets_that_cannot_be_written_have_one_status(void **state) {
   } rows[] = {
       {"input 9x9x2\navgpool 3 dilate=2\n", "x.py", "for PyTorch: `dilate`"},
       {"input 9x9x2\navgpool 3x3 /3 dilate=2 ceil\n", "x.onnx",
-       "AveragePool "
-       "with "
-       "dilation "
-       "needs "
-       "`--opset "
-       "19` or later"},
+       "AveragePool with dilation needs `--opset 19` or later"},
       {"input 8x8\nssm\n", "x.c", "netc can measure this net, but not run it"},
       {"input 8x8\nattention 4 packed kv=2 bias=qvo\n", "x.c", "partial bias"},
       {"input 8x8\nattention 4 packed bias=qvo\n", "x.onnx", "partial bias"},
@@ -989,9 +979,8 @@ static const struct fake_dot {
                                      "PNG; check with `dot -V` that it"},
     {"cat >/dev/null", "dot succeeded, but wrote no complete PNG; check with "
                        "`dot -V` that it"},
-    {"exec /usr/bin/dot \"$@\" | head -c 4000", "dot succeeded, but wrote no "
-                                                "complete PNG; check with "
-                                                "`dot -V` that it"},
+    {"exec /usr/bin/dot \"$@\" | head -c 4000",
+     "dot succeeded, but wrote no complete PNG; check with `dot -V` that it"},
     {"kill -SEGV $$", "dot was killed by signal 11"},
     {"exec >&- <&- sleep 600", "dot took more than 1 second"},
     {"exec sleep 600", "NETC_DOT_SECONDS=10 waits longer"},
@@ -1044,8 +1033,8 @@ static void check_mends_what_it_knows(void **state) {
          "--fix changes sources; `zoo:lenet5` is another kind of file, or "
          "comes with netc");
   expect(NETC " check --fix tests/data/import/darknet/cifar.test_ab.cfg", 2, "",
-         "--fix changes sources; "
-         "`tests/data/import/darknet/cifar.test_ab.cfg` is another kind of");
+         "--fix changes sources; `tests/data/import/darknet/cifar.test_ab.cfg` "
+         "is another kind of");
 }
 
 /* It is changed while the compiler waits for what it uses. */

@@ -287,13 +287,14 @@ static void a_large_file_is_read_in_little_memory(void **state) {
   r = run("truncate -s 3000000000 %s; %s %s import %s", path, LITTLE, NETC,
           path);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "truncated or broken ONNX model: a field is longer "
-                      "than the rest of the file at byte");
+  assert_holds(r.err, "truncated or broken ONNX model: a field is longer than "
+                      "the rest of the file at byte");
   run_free(&r);
   write_large(path, FLOAT_DATA, 49152);
   r = run("%s %s import %s; rm %s", LITTLE, NETC, path, path);
-  assert_holds(r.err, "it has more than 1 GiB outside `raw_data`, which is "
-                      "not supported");
+  assert_holds(
+      r.err,
+      "it has more than 1 GiB outside `raw_data`, which is not supported");
   run_free(&r);
 }
 

@@ -157,8 +157,8 @@ static void batch_norms_that_were_folded_are_told(void **state) {
   r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 0);
   assert_holds(r.err, "note: PyTorch's exporter folds batch norms into");
-  assert_holds(r.err, "PyTorch's exporter folds batch norms into "
-                      "convolutions: 20");
+  assert_holds(r.err,
+               "PyTorch's exporter folds batch norms into convolutions: 20");
   assert_holds(r.err, "`netc import --assume-bn` writes them");
   assert_holds(r.out, "# Batch norms may be missing after 20 ");
   assert_null(strstr(r.out, " bn "));
@@ -780,8 +780,7 @@ static struct mistake {
     {"unknown-operators", unknown_operators,
      "Warp (2), NonZero (1); the first is `a` (Warp)"},
     {"size-of-2-to-the-62", large_size,
-     "the input `x` is too large: one "
-     "axis has 4611686018427387904 values"},
+     "the input `x` is too large: one axis has 4611686018427387904 values"},
     {"negative-size", negative_size, "axis 3 of the input `x` has no size"},
     {"open-size", open_size, "= help: give it: --dim rows=VALUE"},
     {"weight-of-2-to-the-62", large_weight, "is too large"},
@@ -795,8 +794,7 @@ static struct mistake {
      "the tensor `w` has 2 values, but the file stores 0"},
     {"no-such-axis", no_such_axis, "axis -9223372036854775808 of"},
     {"stated-shape", other_shape,
-     "`a` (Conv): `a` is 1x3x8x8 in the file, "
-     "but 1x4x6x6 according to its"},
+     "`a` (Conv): `a` is 1x3x8x8 in the file, but 1x4x6x6 according to its"},
     {"many-axes", many_axes, "`axes` has 64 numbers; at most 12"},
     {"no-utf-8", bad_name, "netc has no equivalent of these operators"},
     {"no-nodes", no_node, "no node produces the output `a`"},

@@ -135,16 +135,14 @@ static void weights_are_an_array_however_they_are_written(void **state) {
   expect("cd build/tests/scratch/array && c++ -std=c++11 -pedantic -Wall "
          "-Wextra -Werror -x c++ -c w.c -o w.o && nm w.o",
          0, "R my_net_weights", "");
-  expect(NETC " weights examples/zoo/lenet5.net --random 1 --fold -o x.s", 2,
-         "",
-         "-o x.s: compilers run the preprocessor only for X.S, with a "
-         "capital S");
+  expect(
+      NETC " weights examples/zoo/lenet5.net --random 1 --fold -o x.s", 2, "",
+      "-o x.s: compilers run the preprocessor only for X.S, with a capital S");
   expect(NETC " weights examples/simple_cnn.net --random 1 --fold -o "
               "build/tests/scratch/array/large.c && rm "
               "build/tests/scratch/array/large.c",
          0, "",
-         "has 83.39 MB of C text, for which a compiler needs about "
-         "1.25 GB of");
+         "has 83.39 MB of C text, for which a compiler needs about 1.25 GB of");
 }
 
 /* A budget and what the user has to spare are checked when it is compiled. */

@@ -151,8 +151,8 @@ static void no_path_of_the_machine_is_told(void **state) {
 static void live_pages_have_the_compiler_and_what_was_chosen(void **state) {
   static const char *const refused[][2] = {
       {"--live", "--live needs a page: add `-o x.html`"},
-      {"--live -o x.html --unfold", "--live: the page cannot recompile the "
-                                    "net with `--unfold`; leave one"},
+      {"--live -o x.html --unfold",
+       "--live: the page cannot recompile the net with `--unfold`; leave one"},
       {"--live -o x.html",
        "`make web` builds it, then `make install` installs it"}};
   static const char *const words[] = {

@@ -145,8 +145,8 @@ static void another_total_is_an_error(void **state) {
            " import %s/config.json",
            folder, folder, folder);
   expect(command, 1, "",
-         "model.safetensors.index.json has 6,425,499,650 bytes, but the net "
-         "of this config has 6,425,499,648: 2 more");
+         "model.safetensors.index.json has 6,425,499,650 bytes, but the net of "
+         "this config has 6,425,499,648: 2 more");
   snprintf(command, sizeof command,
            NETC " import --allow-unknown %s/config.json", folder);
   expect(command, 0, "has 2 bytes more than this net", NULL);

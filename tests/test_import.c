@@ -396,9 +396,8 @@ static void warnings_of_imported_nets_are_counted(void **state) {
                 "}\n");
   struct run r = run("%s %s", NETC, path);
   assert_int_equal(r.status, 0);
-  assert_holds(r.err,
-               "note: 1 warning about choices of the net's author; `netc "
-               "check");
+  assert_holds(
+      r.err, "note: 1 warning about choices of the net's author; `netc check");
   assert_null(strstr(r.err, "[pool-remainder]"));
   run_free(&r);
   r = run("%s check %s", NETC, path);
@@ -445,8 +444,8 @@ static void a_nul_in_a_name_is_refused(void **state) {
   write_text(path, text, sizeof text - 1);
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "a.prototxt:1: error: the string of `name` contains a "
-                      "NUL");
+  assert_holds(r.err,
+               "a.prototxt:1: error: the string of `name` contains a NUL");
   run_free(&r);
 }
 
@@ -653,8 +652,9 @@ static void nesting_has_an_end(void **state) {
   char path[600];
   snprintf(path, sizeof path, "%s/a.prototxt", folder);
   write_nested(path, "", "layer { ", "", "}", 200000, "\n");
-  check_refused(path, "a.prototxt:1: error: messages are nested more than "
-                      "200 levels deep");
+  check_refused(
+      path,
+      "a.prototxt:1: error: messages are nested more than 200 levels deep");
   snprintf(path, sizeof path, "%s/a.json", folder);
   write_nested(path, "", "[", "", "]", 200000, "\n");
   check_refused(path, "not JSON: objects are nested too deep");

@@ -260,12 +260,11 @@ static const struct damage {
      "sed 's/\"name\": \"stem\"/\"name\": \"stam\"/g;s/\"stem\", 0/\"stam\", "
      "0/'",
      "",
-     "`stam` (Conv2D): the file has 0 weights for it, but its class has "
-     "more"},
+     "`stam` (Conv2D): the file has 0 weights for it, but its class has more"},
     {"other-shape", "picture/model.h5", "sed 's/\"units\": 5/\"units\": 6/'",
      "",
-     "`classes` (Dense): `classes/kernel:0` is 180x5 in the file, but 180x6 "
-     "in its config"},
+     "`classes` (Dense): `classes/kernel:0` is 180x5 in the file, but 180x6 in "
+     "its config"},
     {"other-count", "picture/model.h5",
      "sed 's/\"scale\": false/\"scale\": true /'", "",
      "the file has 3 weights for it, but its class has more"},
@@ -297,14 +296,13 @@ static const struct damage {
      WEIGHTS, "cannot read `group1-shard1of3.bin`: No such file"},
     {"shard-twice", "picture/model.json", "sed 's/shard1of2/shard2of2/'",
      WEIGHTS,
-     "its weights need 6856 bytes, but the files in its folder have "
-     "6854"},
+     "its weights need 6856 bytes, but the files in its folder have 6854"},
     {"other-cell", "words/model.json",
      "sed 's/\"recurrent_activation\":\"sigmoid\"/"
      "\"recurrent_activation\":\"hard_sigmoid\"/'",
      WEIGHTS,
-     "its weights are for tanh and hard_sigmoid, or for a backward run; "
-     "netc's cell runs forwards with tanh and sigmoid"},
+     "its weights are for tanh and hard_sigmoid, or for a backward run; netc's "
+     "cell runs forwards with tanh and sigmoid"},
     {"hard-sigmoid", "chain/model.json",
      "sed 's/\"activation\":\"sigmoid\"/\"activation\":\"hard_sigmoid\"/; "
      "s/keras_version/version/'",

@@ -171,8 +171,8 @@ static void a_front_is_what_it_is_said_to_be(void **state) {
   for (front.goal_count = 0; front.goal_count < 6; front.goal_count += 5) {
     assert_int_equal(netc_emit(netc, "pareto.svg", &options, collect, &buffer),
                      NETC_ERROR);
-    assert_holds(netc_message(netc), "a front needs 2 to 4 goals and at "
-                                     "least one point");
+    assert_holds(netc_message(netc),
+                 "a front needs 2 to 4 goals and at least one point");
   }
   front.goal_count = 2;
   for (front.dot_count = 1; front.dot_count < 4; front.dot_count++)

@@ -228,8 +228,7 @@ static void other_types_are_told_what_runs(void **state) {
   }
   const char *const values[][3] = {
       {"\\0\\0\\200\\107", "f16",
-       "`fc1.weight` has the value 65536, which "
-       "float16 cannot represent:"},
+       "`fc1.weight` has the value 65536, which float16 cannot represent:"},
       {"\\377\\377\\377\\177", "f16", "that is NaN or infinite"},
       {"\\377\\377\\377\\177", "bf16", "that is NaN or infinite"},
       {"\\377\\377\\377\\177", "i8", "that is NaN or infinite"}};

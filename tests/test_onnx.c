@@ -462,9 +462,7 @@ static void mistakes_are_named(void **state) {
        "more than 2^26 values",
        1},
       {"steps.net -o a.onnx",
-       "AveragePool with dilation needs `--opset 19` "
-       "or later",
-       1},
+       "AveragePool with dilation needs `--opset 19` or later", 1},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct run r = run("cd %s && %s %s; s=$?; test ! -e a.onnx && exit $s",

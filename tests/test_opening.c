@@ -184,8 +184,8 @@ static void a_large_hole_is_told(void **state) {
   static const char *const names[][2] = {
       {"onnx", "truncated or broken ONNX model: "},
       {"h5", "its name says HDF5 of Keras, but its first bytes do not"},
-      {"keras", "its name says an archive of Keras, but its first bytes do "
-                "not"},
+      {"keras",
+       "its name says an archive of Keras, but its first bytes do not"},
       {"safetensors", "its name says safetensors, but its first bytes do not"},
       {"json", "neither a text nor a model that netc knows"},
       {"prototxt", "neither a text nor a model that netc knows"},
@@ -330,8 +330,7 @@ static void folders_are_known_by_a_file_in_them(void **state) {
        "tf2onnx.convert --saved-model FOLDER"},
       {"b/Manifest.json", "error: this is Core ML", "torch.onnx.export("},
       {"c/config.json",
-       "/c: note: it is a folder; netc reads config.json in "
-       "it",
+       "/c: note: it is a folder; netc reads config.json in it",
        "/c/config.json: error: the file is empty"},
       {"d/e", "/d: Is a directory\n", "cannot read "}};
   const char *at = scratch("opening-folders");
@@ -355,8 +354,8 @@ static void the_only_model_of_a_folder_is_read(void **state) {
           "%s/.hidden.onnx %s/read.me %s/t.json && " NETC " %s/ --depth 0",
           at, at, at, at, at);
   assert_int_equal(r.status, 0);
-  assert_holds(r.err, "it is a folder; netc reads hello_world_int8.tflite in "
-                      "it");
+  assert_holds(r.err,
+               "it is a folder; netc reads hello_world_int8.tflite in it");
   assert_holds(r.err, "/hello_world_int8.tflite` writes");
   run_free(&r);
   r = run("cp %s/hello_world_int8.tflite %s/b.tflite && " NETC " %s", at, at,

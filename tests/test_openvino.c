@@ -90,8 +90,7 @@ static struct mistake {
     {"cut", "40,$d", "error: not XML: no element found"},
     {"text", "s/<layers>/<layers/", "error: not XML: "},
     {"twice", "s/layer id=.1. /layer id=\"0\" /",
-     "two layers have the same "
-     "`id`"},
+     "two layers have the same `id`"},
     {"edge", "s/from-layer=.0. /from-layer=\"99\" /",
      "an edge joins ports that do not exist or are taken"},
     {"unknown", "s/type=.HSwish./type=\"Warp\"/",
@@ -106,9 +105,7 @@ static struct mistake {
     {"negative", "s/shape=.5, 7./shape=\"5, -7\"/", "error: "},
     {"offset", "s/offset=.0./offset=\"-1\"/", "is not a number"},
     {"length", "s/size=.432./size=\"440\"/",
-     "the values of `Const_1` have "
-     "432 bytes, but the model gives "
-     "440"},
+     "the values of `Const_1` have 432 bytes, but the model gives 440"},
     {"type", "s/element_type=.f16./element_type=\"u4\"/",
      "values of u4 are not supported"},
     {"bytes",

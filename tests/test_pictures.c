@@ -188,8 +188,8 @@ static void they_say_what_the_report_says(void **state) {
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
          "Peak 115.24 MiB in the backward pass of P2", NULL);
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg", 0,
-         "A step, simulated; the method was checked against 9 measured "
-         "steps; torch2-cuda",
+         "A step, simulated; the method was checked against 9 measured steps; "
+         "torch2-cuda",
          NULL);
   expect(NETC " examples/simple_cnn.net --emit=timeline.svg "
               "--profile torch1-cpu",
@@ -492,9 +492,9 @@ static void papers_have_their_way(void **state) {
     assert_true(height_of(columns[i].net,
                           "--labels=plain --legend=none --title '' "
                           "--width 240pt --emit=svg") < columns[i].height);
-  expect(NETC " examples/vgg16.net --width 240 --emit=svg", 2, NULL,
-         "--width 240: write a length with a unit (pt, mm, cm or in): "
-         "`--width");
+  expect(
+      NETC " examples/vgg16.net --width 240 --emit=svg", 2, NULL,
+      "--width 240: write a length with a unit (pt, mm, cm or in): `--width");
   expect(NETC " examples/vgg16.net --width 1mm --emit=svg", 2, NULL,
          "from 100pt to 30000pt");
   expect(NETC " examples/vgg16.net --title '' --emit=bars.svg", 0, NULL, NULL);

@@ -566,8 +566,8 @@ static void another_scale_between_layers_is_told(void **state) {
   assert_int_equal(r.status, 0);
   assert_holds(r.out, "# `functional_1/flatten/Reshape` changes the scale of "
                       "8-bit values:");
-  assert_holds(r.err, "int8 needs a scale for its output, but the weights "
-                      "have none");
+  assert_holds(r.err,
+               "int8 needs a scale for its output, but the weights have none");
   run_free(&r);
 }
 

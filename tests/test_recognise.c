@@ -92,9 +92,8 @@ static void check_model(void **state) {
   put_tensors(path, m->lines);
   struct run r = run("%s %s --emit=json", NETC, path);
   snprintf(text, sizeof text,
-           "the file is recognised as %s by %d names; "
-           "classes 7\n",
-           m->label, m->tensors);
+           "the file is recognised as %s by %d names; classes 7\n", m->label,
+           m->tensors);
   assert_holds(r.err, text);
   assert_int_equal(r.status, 0);
   snprintf(text, sizeof text, "\"param_count\": %lld", m->parameters);
@@ -162,9 +161,9 @@ static void others_are_refused(void **state) {
   struct run r = run("%s import %s", NETC, path);
   assert_int_equal(r.status, 1);
   assert_string_equal(r.out, "");
-  assert_holds(r.err, "its 4 tensors do not match any net that netc knows: "
-                      "`features.0.weight` 64x3x11x11 to `classifier.6.bias` "
-                      "7");
+  assert_holds(r.err,
+               "its 4 tensors do not match any net that netc knows: "
+               "`features.0.weight` 64x3x11x11 to `classifier.6.bias` 7");
   assert_holds(r.err, "= help: `netc weights ");
   run_free(&r);
   r = run("%s %s", NETC, path);

@@ -41,9 +41,9 @@ static void sweeps_that_cannot_be_are_errors(void **state) {
   (void)state;
   expect(NETC " sweep " WIDTHS_NET " -D width=1..9 >/dev/full", 3, "",
          "No space left");
-  expect(NETC " sweep " WIDTHS_NET " -D width=1..1000000000000", 2, "",
-         "there are 1,000,000,000,000 variants, but at most 1,000,000,000 "
-         "can be");
+  expect(
+      NETC " sweep " WIDTHS_NET " -D width=1..1000000000000", 2, "",
+      "there are 1,000,000,000,000 variants, but at most 1,000,000,000 can be");
   expect(NETC " sweep " WIDTHS_NET " -D width=1..99 --shard 3/2", 2, "",
          "--shard takes K/N");
   expect(NETC " sweep " WIDTHS_NET " -D width=1..2 -o x.svg", 2, "",

@@ -167,19 +167,15 @@ static const struct pickled pickles[] = {
     {"memo-of-2-to-the-32", PICKLE("\x80\2Nr\xff\xff\xff\xff."),
      "memo 4294967295 is not the next"},
     {"items-of-a-number", PICKLE("\x80\2K\1K\2a."),
-     "items are added to an "
-     "object that cannot hold "
-     "any"},
+     "items are added to an object that cannot hold any"},
     {"odd-items", PICKLE("\x80\2}(K\1u."),
-     "items are added to an object "
-     "that cannot hold any"},
+     "items are added to an object that cannot hold any"},
     {"text-beyond-the-end",
      PICKLE("\x80\2X\xff\xff\xff\x7f"
             "ab."),
      "it ends too early: some of its data are missing"},
     {"no-stop", PICKLE("\x80\2N"),
-     "it ends too early: some of its data are "
-     "missing"},
+     "it ends too early: some of its data are missing"},
     {"filled-number", PICKLE("\x80\2K\1}b."),
      "the target of a state is not an object"},
     {"calls-a-text", PICKLE("\x80\2X\1\0\0\0a)R."), "has no name"},

@@ -273,9 +273,7 @@ static const struct array arrays[] = {
      "{\"shape\": (2L,), \"fortran_order\": False, \"descr\": \"<f2\"}", 1, 4,
      NULL},
     {"version-4", HEADER("<f4", "False", "(2, 3)"), 4, 24,
-     "it has version "
-     "4; versions 1 to "
-     "3 are supported"},
+     "it has version 4; versions 1 to 3 are supported"},
     {"big-endian", HEADER(">f4", "False", "(2, 3)"), 1, 24,
      "big-endian (`>f4`); in Python, `x.astype('<f4')`"},
     {"complex-values", HEADER("<c8", "False", "(2,)"), 1, 16,

@@ -188,8 +188,7 @@ static void tokens_take_hours_and_cost_money(void **state) {
   expect(ALONE "--tokens 1.5", 2, NULL, "must be an integer, not 1.5");
   expect(ALONE "--samples 5 --price -1", 2, NULL, "a number from 0.000001");
   expect(ALONE "--price 2.5", 1, NULL,
-         "a price needs the length of the "
-         "training");
+         "a price needs the length of the training");
   expect(NETC " " MPT " --gpu t4 --tokens 1e12", 2, NULL,
          "--tokens needs a predicted time: no published run on this card");
   expect(NETC " " MPT " --samples 5", 2, NULL, "name the card with `--gpu`");

@@ -169,8 +169,7 @@ static void bytes_that_do_not_fit_name_the_layer(void **state) {
                 "darknet.cfg:50: error: 4 bytes of ");
   write_text(path, file, 10);
   check_refused(FOLDER "/darknet.cfg", from, 1,
-                "it ends too early: some of "
-                "its data are missing");
+                "it ends too early: some of its data are missing");
   file[1] = 8;
   write_text(path, file, length);
   check_refused(FOLDER "/darknet.cfg", from, 1,

@@ -188,8 +188,7 @@ static const struct said saids[] = {
      "tensor `b.weight` is 2x12, but `b.weight` needs 3x12 for `fc 3`"},
     {"other-names", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
      "--from F/small.safetensors -o F/o", 0,
-     "its names differ: tensors are "
-     "matched by shape"},
+     "its names differ: tensors are matched by shape"},
     {"other-names-by-order", "input 4x4x2; p: conv 3 3x3 bn; q: fc 2",
      "--from F/small.safetensors --by-order -o F/o", 0, ""},
     {"another-shape-by-order", "input 4x4x2; p: conv 4 3x3 bn; q: fc 2",
@@ -206,12 +205,9 @@ static const struct said saids[] = {
     {"a-file-that-is-something-else", small, "--check README.md", 1,
      "README.md: error: its header would have"},
     {"no-way-to-go", small, "--random 1", 2,
-     "an output is missing: add `-o "
-     "X.safetensors`"},
+     "an output is missing: add `-o X.safetensors`"},
     {"nothing-to-write", small, "-o F/o", 2,
-     "weights are missing: write "
-     "`--from FILE` or `--random "
-     "SEED`"},
+     "weights are missing: write `--from FILE` or `--random SEED`"},
     {"two-things-at-once", small, "--random 1 --check F/o", 2,
      "--random, --from and --check exclude each other"},
     {"an-order-of-nothing", small, "--by-order", 2, "needs --from"},

@@ -279,10 +279,10 @@ static void put_run(struct header *h) {
   ends.types = types;
   text_put(h->out, "\n"
                    "/*\n"
-                   " * Runs the net once: takes the values of each input, "
-                   "and writes those of each\n"
-                   " * output. Returns an enum netrt_status, 0 on success. "
-                   "It uses its own static\n"
+                   " * Runs the net once: takes the values of each input, and "
+                   "writes those of each\n"
+                   " * output. Returns an enum netrt_status, 0 on success. It "
+                   "uses its own static\n"
                    " * arena, so only one thread may call it. Compile the "
                    "source with -DNETRT_RUN.\n"
                    " */\n");

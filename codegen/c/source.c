@@ -37,9 +37,9 @@ struct printing {
 static void put_head(struct printing *p, const struct compiled *c) {
   text_put(p->out, "/*\n * ");
   c_put_comment(p->out, c->model->name);
-  text_put(p->out, ": tables for netrt, the runtime of netc. Do not edit: "
-                   "they are\n"
-                   " * generated from a net with the hash ");
+  text_put(p->out,
+           ": tables for netrt, the runtime of netc. Do not edit: they are\n"
+           " * generated from a net with the hash ");
   c_put_hash(p->out, c);
   text_put(p->out, ".\n */\n#include \"netrt.h\"\n\n");
 }

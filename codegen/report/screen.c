@@ -626,8 +626,8 @@ static void put_question(struct screen *s) {
 
 /* Why devices cannot share the net; the reason is an error above. */
 static void put_refusal(struct screen *s) {
-  text_put(&s->line, "not computed: the net cannot be divided among the "
-                     "devices");
+  text_put(&s->line,
+           "not computed: the net cannot be divided among the devices");
   end_row(s, "needs");
 }
 

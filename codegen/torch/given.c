@@ -181,8 +181,8 @@ const char *python_misnamed(const struct python *p, int64_t node,
   text_put(&text, "`");
   model_put_name(&text, p->model, node);
   text_printf(&text,
-              ".%s` cannot be named `%.*s`: the module of its layer names "
-              "its tensors differently",
+              ".%s` cannot be named `%.*s`: the module of its layer names its "
+              "tensors differently",
               tensor, SLICE_ARG(p->given[node].path));
   return text_string(&text);
 }

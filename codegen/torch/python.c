@@ -344,10 +344,10 @@ static void put_head(struct python *p, struct text *out,
   text_count(out, p->model->total.params);
   text_put(out, " parameters, ");
   text_count(out, p->model->total.macs);
-  text_put(out, " MACs for one sample\n"
-                "#\n"
-                "# Maps are N C H W, sequences N L C. load_state_dict() "
-                "takes ");
+  text_put(out,
+           " MACs for one sample\n"
+           "#\n"
+           "# Maps are N C H W, sequences N L C. load_state_dict() takes ");
   text_put(out, p->given ? "tensors with the\n# names that --names gave."
                          : "what `netc weights\n# --names=py` writes.");
   text_put(out, "\n\n");

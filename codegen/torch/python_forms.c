@@ -175,8 +175,7 @@ void python_find_forms(struct python *p) {
       arena_alloc(p->arena, (size_t)p->model->most_inputs + 1, sizeof *in);
   const bool *in_place;
   if (count > LIMIT_CODE_LAYERS) { /* for --names=py: -o is refused earlier */
-    p->refuses = "netc does not write a net of more than 20,000 layers as "
-                 "code";
+    p->refuses = "netc does not write a net of more than 20,000 layers as code";
     return;
   }
   p->made = arena_alloc(p->arena, count + 1, sizeof *p->made);

@@ -151,8 +151,8 @@ static struct slice subtitle_of(struct arena_map *a, struct text *out) {
   const struct infer_settings *infer = &a->c->settings->infer;
   size_t all = f->arena.count;
   text_printf(out,
-              "Planned by netc; batch %s, %s, offsets in multiples of %lld. "
-              "%s buffer%s over %s steps; time is not to scale",
+              "Planned by netc; batch %s, %s, offsets in multiples of %lld. %s "
+              "buffer%s over %s steps; time is not to scale",
               count_text(infer->batch).text, element_long_name(infer->dtype),
               (long long)infer->align, count_text((int64_t)all).text,
               all == 1 ? "" : "s", count_text(a->steps).text);

@@ -79,9 +79,9 @@ static struct slice subtitle_of(struct comparing *t, struct text *out) {
   if (train->checkpoint || t->c->memory.ranges.count)
     text_printf(out, ", %zu checkpointed segment%s", t->c->memory.ranges.count,
                 t->c->memory.ranges.count == 1 ? "" : "s");
-  text_put(out, "; the others use the settings above them. All have one "
-                "scale; operations are in order, and time is not to scale; "
-                "the last column is the optimizer step.");
+  text_put(out, "; the others use the settings above them. All have one scale; "
+                "operations are in order, and time is not to scale; the last "
+                "column is the optimizer step.");
   return text_slice(out);
 }
 

@@ -178,8 +178,8 @@ static struct slice subtitle_of(struct pareto *p, struct text *out) {
                 goal->name);
   }
   text_printf(out,
-              ". %s variant%s, named by %s, %s on the front: no other "
-              "variant is at least as good in all goals. Grey: the others.",
+              ". %s variant%s, named by %s, %s on the front: no other variant "
+              "is at least as good in all goals. Grey: the others.",
               count_text((int64_t)p->best_count).text,
               p->best_count == 1 ? "" : "s", p->front->names,
               p->best_count == 1 ? "is" : "are");

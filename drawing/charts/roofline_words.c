@@ -44,8 +44,7 @@ struct slice roof_subtitle(struct roofline *r, struct text *out) {
               r->gpu->word);
   if (r->lacking)
     text_printf(out,
-                " (the peaks of %s are not known; this device is the "
-                "default)",
+                " (the peaks of %s are not known; this device is the default)",
                 r->lacking);
   else if (!r->chosen)
     text_put(out, " (no --gpu was given; this device is the default)");
@@ -54,8 +53,8 @@ struct slice roof_subtitle(struct roofline *r, struct text *out) {
   if (r->rated != r->element)
     text_printf(out, ", for which no figure is known: the roof is for %s",
                 element_long_name(r->rated));
-  text_put(out, ". Each layer reads its inputs and weights once and writes "
-                "its output once, without fusion; FLOPs = 2 x MACs.");
+  text_put(out, ". Each layer reads its inputs and weights once and writes its "
+                "output once, without fusion; FLOPs = 2 x MACs.");
   return text_slice(out);
 }
 

@@ -491,8 +491,8 @@ static const char *refuses_above(const struct compiled *c, size_t most,
     return NULL;
   struct text text = text_new(c->arena);
   text_printf(&text,
-              "a diagram of %s boxes is %s, but the limit is %s: use "
-              "`--depth 1` for one box for each group; %s",
+              "a diagram of %s boxes is %s, but the limit is %s: use `--depth "
+              "1` for one box for each group; %s",
               count_text((int64_t)boxes).text, what,
               count_text((int64_t)most).text, instead);
   return text_string(&text);

@@ -28,8 +28,8 @@ static int allow_choices(struct import_request *r) {
   if (!bytes_sink(&r->formatted, out.at, out.length))
     return complain(EXIT_IO, "out of memory");
   say_note(r->path, NULL,
-           "%zu warning%s about choices of the net's author, which the "
-           "source allows; `netc check %s` shows %s",
+           "%zu warning%s about choices of the net's author, which the source "
+           "allows; `netc check %s` shows %s",
            count, count == 1 ? "" : "s", shell_word("%s", r->path).text,
            count == 1 ? "it" : "them");
   return EXIT_DONE;
@@ -78,8 +78,8 @@ static int write_recognised(struct import_request *r) {
   int status = opening_recognise(&r->opening, true, true);
   if (status == EXIT_DONE && r->weights)
     return complain(EXIT_USAGE,
-                    "--weights: the file has other names; `netc weights "
-                    "X.net --from %s --by-order -o %s` renames its tensors",
+                    "--weights: the file has other names; `netc weights X.net "
+                    "--from %s --by-order -o %s` renames its tensors",
                     shell_word("%s", r->path).text,
                     shell_word("%s", r->weights).text);
   struct slice text = r->opening.text;
@@ -129,8 +129,8 @@ static int check_suffix(const char *path) {
     return EXIT_DONE;
   struct shell_word source = shell_word("%.*s.net", (int)(dot - path), path);
   return complain(EXIT_USAGE,
-                  "-o %s: an import writes a source: `-o %s`; then `netc %s "
-                  "-o %s` makes this output",
+                  "-o %s: an import writes a source: `-o %s`; then `netc %s -o "
+                  "%s` makes this output",
                   path, source.text, source.text, shell_word("%s", path).text);
 }
 
@@ -146,8 +146,7 @@ static int check_places(const struct import_request *r) {
     return request_would_replace(r->from);
   if (output_same_file(source, weights))
     return complain(EXIT_USAGE,
-                    "two outputs have the file %s; give each its "
-                    "own file",
+                    "two outputs have the file %s; give each its own file",
                     source);
   return r->types ? EXIT_DONE : check_suffix(source);
 }

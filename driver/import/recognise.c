@@ -65,12 +65,10 @@ static void note_net(const struct recognising *r,
   if (found->classes)
     snprintf(classes, sizeof classes, "; classes %lld",
              (long long)found->classes);
-  say_note(r->opening->path, NULL,
-           "the file is recognised as %s by %zu "
-           "names%s%s",
-           found->label, found->names, classes,
-           found->guess ? "; activations, strides and the input are guessed"
-                        : "");
+  say_note(
+      r->opening->path, NULL, "the file is recognised as %s by %zu names%s%s",
+      found->label, found->names, classes,
+      found->guess ? "; activations, strides and the input are guessed" : "");
 }
 
 static void run(void *user) {

@@ -104,8 +104,7 @@ static void tell_stored(const struct import_request *r,
   if (netc_inference(r->netc, &ours) == NETC_OK &&
       ours.weight_bytes != graph->stored_bytes)
     snprintf(differs, sizeof differs,
-             "; netc counts %s in the most common "
-             "type",
+             "; netc counts %s in the most common type",
              count_text(ours.weight_bytes).text);
   say_note(r->path, NULL, "its tensors have %s bytes: %s%s",
            count_text(graph->stored_bytes).text, graph->stored_types, differs);
@@ -137,9 +136,7 @@ static int find_values(struct import_request *r,
     return complain(EXIT_USAGE, "--from needs an output: add `--weights "
                                 "W.safetensors`");
   if (suffix && r->options.weights && !r->from && strcmp(r->path, "-") == 0)
-    return complain(EXIT_USAGE,
-                    "--weights needs a source: add `--from "
-                    "FILE%s`",
+    return complain(EXIT_USAGE, "--weights needs a source: add `--from FILE%s`",
                     suffix);
   if (suffix && r->options.weights)
     r->options.values = r->from ? r->from : request_beside(r, suffix);

@@ -239,8 +239,7 @@ json_t *lsp_initialize(struct lsp_server *server, const json_t *params,
   const json_t *client = json_object_get(params, "processId");
   if (server->initialized)
     return lsp_fail(error, LSP_INVALID_REQUEST,
-                    "the server is already "
-                    "initialized");
+                    "the server is already initialized");
   server->initialized = true;
   server->client = (pid_t)json_integer_value(client);
   server->plain = !takes_markdown(params);
@@ -282,12 +281,10 @@ static json_t *answer_request(struct lsp_server *server, const char *name,
   const struct lsp_method *method = find_method(name);
   if (!server->initialized && strcmp(name, "initialize") != 0)
     return lsp_fail(error, LSP_NOT_INITIALIZED,
-                    "the first request must be "
-                    "initialize");
+                    "the first request must be initialize");
   if (server->shut_down)
     return lsp_fail(error, LSP_INVALID_REQUEST,
-                    "the server has been shut "
-                    "down");
+                    "the server has been shut down");
   if (!method || !method->request)
     return lsp_fail(error, LSP_UNKNOWN_METHOD, "unknown method `%s`", name);
   return method->request(server, params, error);
@@ -332,8 +329,7 @@ static void take_message(struct lsp_server *server,
     return; /* a response, though the server sends no requests */
   if (!name || (id && !is_id(id))) {
     lsp_fail(&error, LSP_INVALID_REQUEST,
-             "the message is neither a request "
-             "nor a notification");
+             "the message is neither a request nor a notification");
     send_error(server, is_id(id) ? id : NULL, &error);
   } else if (id) {
     answer(server, waiting, id, name);

@@ -168,10 +168,10 @@ static int convert_small(struct running *r, const char *path,
     return EXIT_DONE;
   }
   if (from->type != VALUE_I8)
-    return complain_of(EXIT_SOURCE, path, NULL,
-                       "input `%s` takes int8, or reals, which are "
-                       "converted; these are %s",
-                       port->name, value_word(from->type));
+    return complain_of(
+        EXIT_SOURCE, path, NULL,
+        "input `%s` takes int8, or reals, which are converted; these are %s",
+        port->name, value_word(from->type));
   int32_t *wide = arena_alloc(&r->arena, count + 1, sizeof *wide);
   int8_t *to = r->given[which];
   scattered_ints(from, wide, &wrong);
@@ -500,10 +500,9 @@ int run_write_outputs(struct running *r) {
     paths[i] = path;
     for (size_t k = 0; k < i && status == EXIT_DONE; k++)
       if (output_same_file(path, paths[k]))
-        status = complain(EXIT_USAGE,
-                          "two outputs have the file %s; give each its own "
-                          "file",
-                          path);
+        status = complain(
+            EXIT_USAGE, "two outputs have the file %s; give each its own file",
+            path);
     if (status == EXIT_DONE)
       status = write_output(r, which, path);
     if (status != EXIT_DONE)

@@ -48,8 +48,8 @@ static int open_net(struct quantizing *q, struct running *r,
   if (status == EXIT_DONE)
     status = run_open_net(r);
   if (status == EXIT_DONE && r->model.batch != 1)
-    status = complain(EXIT_USAGE, "--quantize runs one sample at a time; "
-                                  "leave out --batch");
+    status = complain(
+        EXIT_USAGE, "--quantize runs one sample at a time; leave out --batch");
   return status;
 }
 
@@ -71,10 +71,10 @@ static int match(struct running *r) {
     status = weight_set_judge(&r->set, r->weights);
   for (size_t i = 0; i < r->set.weights.count && status == EXIT_DONE; i++)
     if (r->set.from[i] && r->set.from[i]->stepped)
-      status = complain_of(EXIT_SOURCE, r->weights, NULL,
-                           "`%s` is already %s with a scale; --quantize "
-                           "needs real weights",
-                           r->set.from[i]->name, r->set.from[i]->word);
+      status = complain_of(
+          EXIT_SOURCE, r->weights, NULL,
+          "`%s` is already %s with a scale; --quantize needs real weights",
+          r->set.from[i]->name, r->set.from[i]->word);
   return status;
 }
 

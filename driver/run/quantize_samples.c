@@ -48,8 +48,7 @@ int quantize_read_samples(struct quantizing *q) {
     int64_t count = samples_of(q->files[i]);
     if (!count)
       status = complain(EXIT_USAGE,
-                        "input `%s` has no samples: add --quantize "
-                        "%s=FILE.npy",
+                        "input `%s` has no samples: add --quantize %s=FILE.npy",
                         model->inputs[i].name, model->inputs[i].name);
     else if (i && count != q->samples)
       status = complain(

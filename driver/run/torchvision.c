@@ -138,12 +138,11 @@ static const struct torchvision_net *find_net(struct weight_set *set) {
   for (size_t i = 0; i < NETS; i++)
     if (i == 0 || strcmp(nets[i].net, nets[i - 1].net) != 0)
       text_printf(&known, "%s%s", i ? ", " : "", nets[i].net);
-  complain_of(EXIT_SOURCE, name,
-              "`--names=FILE` takes the names from a file, by the order of "
-              "tensors",
-              "torchvision has no such net with these params; it has the "
-              "zoo's %s",
-              text_string(&known));
+  complain_of(
+      EXIT_SOURCE, name,
+      "`--names=FILE` takes the names from a file, by the order of tensors",
+      "torchvision has no such net with these params; it has the zoo's %s",
+      text_string(&known));
   return NULL;
 }
 
@@ -224,10 +223,9 @@ int torchvision_names(struct weight_set *set, const char **names) {
   }
   if (layers == n.words.count)
     return EXIT_DONE;
-  return complain_of(EXIT_SOURCE, net->net,
-                     "`--names=FILE` takes the names from a file, by the "
-                     "order of tensors",
-                     "torchvision's net has %zu layers with weights, but "
-                     "this net has %zu",
-                     n.words.count, layers);
+  return complain_of(
+      EXIT_SOURCE, net->net,
+      "`--names=FILE` takes the names from a file, by the order of tensors",
+      "torchvision's net has %zu layers with weights, but this net has %zu",
+      n.words.count, layers);
 }

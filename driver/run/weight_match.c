@@ -373,8 +373,8 @@ static void say_alike(const struct matching *m) {
   size_t alike = count_alike(m);
   if (alike)
     say_note(m->path, NULL,
-             "tensors are matched by order: %zu of %zu have the same shape "
-             "as another one, so a swap would not be noticed",
+             "tensors are matched by order: %zu of %zu have the same shape as "
+             "another one, so a swap would not be noticed",
              alike, m->set->weights.count);
 }
 
@@ -426,8 +426,8 @@ static int refuse(struct matching *m, enum weight_match match, bool offer) {
     say_note(m->path,
              "`netc weights X.net --from FILE --by-order -o w.safetensors` "
              "renames its tensors",
-             "its names differ, but it has all tensors of the net in order "
-             "and shape");
+             "its names differ, but it has all tensors of the net in order and "
+             "shape");
   return EXIT_SOURCE;
 }
 
@@ -474,10 +474,10 @@ int weight_set_check_scales(const struct weight_set *set, const char *path) {
     return complain(EXIT_IO, "out of memory");
   if (!origin_other_net(&origin, slice_of(stored)))
     return EXIT_DONE;
-  return complain_of(EXIT_SOURCE, path,
-                     "`netc weights X.net --from FILE --quantize SAMPLES.npy "
-                     "-o w8.safetensors` measures them again",
-                     "its scales were measured on another net (%s; this one "
-                     "is %s)",
-                     stored, origin.text);
+  return complain_of(
+      EXIT_SOURCE, path,
+      "`netc weights X.net --from FILE --quantize SAMPLES.npy -o "
+      "w8.safetensors` measures them again",
+      "its scales were measured on another net (%s; this one is %s)", stored,
+      origin.text);
 }

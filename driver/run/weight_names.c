@@ -6,9 +6,8 @@ static int take_torch(const struct weight_set *set, const char **names) {
   for (size_t i = 0; i < set->weights.count; i++) {
     names[i] = weight_set_torch_name(set, i);
     if (!names[i])
-      return complain(EXIT_SOURCE,
-                      "--names=py: the net cannot be written for PyTorch; "
-                      "`-o x.py` gives the reason");
+      return complain(EXIT_SOURCE, "--names=py: the net cannot be written for "
+                                   "PyTorch; `-o x.py` gives the reason");
   }
   return EXIT_DONE;
 }

@@ -39,8 +39,8 @@ static int put_halves(const struct weight_set *set,
   for (int64_t i = 0; i < tensor->count; i++) {
     if (!brain && !(fabs((double)values[i]) < LARGEST_HALF + 16))
       return complain(EXIT_SOURCE,
-                      "`%s` has the value %g, which float16 cannot "
-                      "represent: choose `--weight-dtype bf16`",
+                      "`%s` has the value %g, which float16 cannot represent: "
+                      "choose `--weight-dtype bf16`",
                       set->weights.at[tensor->weight].name, (double)values[i]);
     put_half(block, tensor->offset + 2 * i,
              brain ? bfloat_of(values[i]) : half_of(values[i]));

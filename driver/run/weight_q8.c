@@ -69,8 +69,7 @@ static bool check_step(struct q8_making *m, int64_t layer,
   if (!step->known)
     return weight_q8_refuse(
         m, layer,
-        "int8 needs a scale for its output, but the weights have "
-        "none");
+        "int8 needs a scale for its output, but the weights have none");
   if (step->zero < INT8_MIN || step->zero > INT8_MAX)
     return weight_q8_refuse(m, layer,
                             "the zero point of its output is %ld, not int8",
@@ -113,8 +112,7 @@ static bool output_step(struct q8_making *m, const struct netc_q8 *q8) {
     else if (!weight_q8_same_step(&in, step))
       return weight_q8_refuse(
           m, q8->layer,
-          "its output has a different scale or zero point from "
-          "%s",
+          "its output has a different scale or zero point from %s",
           q8->in_count > 1 ? "an operand" : "its input");
   return true;
 }

@@ -201,8 +201,8 @@ enum { LARGE_TEXT = 50000000 };
 static void warn_of_text(const struct weights_request *r, long bytes) {
   if (!has_suffix(r->output, ".c") || bytes < LARGE_TEXT)
     return;
-  say("netc: warning: %s has %s of C text, for which a compiler needs about "
-      "%s of memory; `-o x.S` keeps the weights in a file",
+  say("netc: warning: %s has %s of C text, for which a compiler needs about %s "
+      "of memory; `-o x.S` keeps the weights in a file",
       r->output, size_text(bytes, UNITS_SI).text,
       size_text(bytes * (int64_t)15, UNITS_SI).text);
   fputc('\n', stderr);
@@ -452,18 +452,18 @@ static int check_request(const struct weights_request *r) {
       (has_suffix(r->output, ".c") || has_suffix(r->output, ".S") ||
        has_suffix(r->output, ".bin")))
     return complain(EXIT_USAGE,
-                    "-o %s: this writes a safetensors file; add --fold for "
-                    "the runtime's weights",
+                    "-o %s: this writes a safetensors file; add --fold for the "
+                    "runtime's weights",
                     r->output);
   if (r->output && r->fold && has_suffix(r->output, ".safetensors"))
     return complain(EXIT_USAGE, "-o %s: --fold writes X.bin, X.S or X.c",
                     r->output);
   const char *dot = r->output ? strrchr(r->output, '.') : NULL;
   if (r->fold && dot && strcmp(dot, ".s") == 0)
-    return complain(EXIT_USAGE,
-                    "-o %s: compilers run the preprocessor only for X.S, "
-                    "with a capital S",
-                    r->output);
+    return complain(
+        EXIT_USAGE,
+        "-o %s: compilers run the preprocessor only for X.S, with a capital S",
+        r->output);
   if (r->fold && r->output && has_suffix(r->output, ".S"))
     for (const char *c = base_name(r->output); *c; c++)
       if ((unsigned char)*c < ' ' || *c == 0x7f)

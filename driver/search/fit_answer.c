@@ -61,8 +61,8 @@ static void put_how(const struct fit_search *s) {
     else
       tell("%s: tried all %s values", axis->name, count_text(axis->count).text);
     if (i == s->along && !s->exhaustive && s->tried_lines)
-      tell("; in %s of %s cases value by value, because one did not compile "
-           "or a figure fell",
+      tell("; in %s of %s cases value by value, because one did not compile or "
+           "a figure fell",
            count_text(s->tried_lines).text, count_text(s->lines).text);
     else if (i != s->along && !s->exhaustive && s->why_not[i])
       tell(" (%s)", s->why_not[i]);

@@ -41,8 +41,8 @@ static int check_size(struct fit_search *s) {
   if (counted && least <= MOST_TRIED)
     return EXIT_DONE;
   return complain(EXIT_USAGE,
-                  "there are %s variants to try, but at most %s are tried: "
-                  "use larger steps, A..B:STEP",
+                  "there are %s variants to try, but at most %s are tried: use "
+                  "larger steps, A..B:STEP",
                   least == INT64_MAX || !counted ? "more than 2^63"
                                                  : count_text(least).text,
                   count_text(MOST_TRIED).text);
@@ -77,11 +77,11 @@ static int try_all(struct fit_search *s, int64_t *places) {
   struct measured_net v;
   int status = EXIT_DONE;
   if (s->total > MOST_TRIED)
-    return complain(EXIT_USAGE,
-                    "%s cannot be bisected, because a value does not compile "
-                    "or a figure falls; use larger steps instead of %s "
-                    "variants",
-                    s->space.axes[s->along].name, count_text(s->total).text);
+    return complain(
+        EXIT_USAGE,
+        "%s cannot be bisected, because a value does not compile or a figure "
+        "falls; use larger steps instead of %s variants",
+        s->space.axes[s->along].name, count_text(s->total).text);
   s->tried_lines++;
   for (int64_t i = 0; i < s->space.axes[s->along].count; i++) {
     places[s->along] = i;

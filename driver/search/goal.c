@@ -146,9 +146,9 @@ int goals_read(struct goals *goals, const char *list) {
     snprintf(goal->text, sizeof goal->text, "%.*s", (int)length, at);
     read_sum(&r);
     if (r.wrong || peek(&r))
-      return complain_of_goal("--maximize", list, r.at,
-                              "%s %s: a goal may contain %s, numbers and + - "
-                              "* / ( )");
+      return complain_of_goal(
+          "--maximize", list, r.at,
+          "%s %s: a goal may contain %s, numbers and + - * / ( )");
     goal->grows = r.grows;
     goals->timed = goals->timed || r.timed;
     goals->count++;
@@ -176,14 +176,12 @@ int goals_read_names(struct goals *goals, const char *list) {
     const char *name = at + minus;
     size_t length = strcspn(name, ",");
     if (goals->count == MOST_GOALS)
-      return complain(EXIT_USAGE,
-                      "--pareto %s: at most %d goals are "
-                      "supported",
+      return complain(EXIT_USAGE, "--pareto %s: at most %d goals are supported",
                       list, MOST_GOALS);
     if (!find_figure(name, length, &goal->figure))
-      return complain_of_goal("--pareto", list, name,
-                              "%s %s: separate the names of goals with "
-                              "commas: %s");
+      return complain_of_goal(
+          "--pareto", list, name,
+          "%s %s: separate the names of goals with commas: %s");
     for (size_t i = 0; i < goals->count; i++)
       if (goals->at[i].figure == goal->figure)
         return complain(EXIT_USAGE, "--pareto %s: `%s` is repeated", list,

@@ -197,8 +197,7 @@ static int refuse_unwritable(const struct job_list *list) {
   const char *text = list->ninja ? unwritable(list) : NULL;
   if (strpbrk(list->run->list, "\n\r")) /* the name is in a comment */
     return complain(EXIT_USAGE,
-                    "%s: the name of a file of jobs must not have a line "
-                    "break",
+                    "%s: the name of a file of jobs must not have a line break",
                     list->run->list);
   if (!text)
     return EXIT_DONE;

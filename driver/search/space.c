@@ -73,8 +73,7 @@ static int read_range(const struct axis *axis, struct axis_piece *piece) {
                                   "numbers of at most 18 digits");
   if (!colon && low.decimals + high.decimals > 0)
     return complain_of_axis(axis, piece,
-                            "a range of decimals needs a step: "
-                            "0.5..1.5:0.25");
+                            "a range of decimals needs a step: 0.5..1.5:0.25");
   if (step.value <= 0)
     return complain_of_axis(axis, piece, "a step must be above 0");
   int decimals = low.decimals;
@@ -85,8 +84,7 @@ static int read_range(const struct axis *axis, struct axis_piece *piece) {
     return complain_of_axis(axis, piece, "these numbers are too large");
   if (span < 0)
     return complain_of_axis(axis, piece,
-                            "a range must begin with its "
-                            "smaller end");
+                            "a range must begin with its smaller end");
   piece->range = true;
   piece->decimals = decimals;
   piece->first = low.value;
@@ -119,9 +117,9 @@ static int read_piece(struct axis *axis, const char *at, size_t length) {
     length--;
   *piece = (struct axis_piece){.text = at, .length = length, .count = 1};
   if (is_like_range(at, length))
-    return complain_of_axis(axis, piece,
-                            "write a range as A..B or A..B:STEP; both ends "
-                            "are included");
+    return complain_of_axis(
+        axis, piece,
+        "write a range as A..B or A..B:STEP; both ends are included");
   if (axis->piece_count == MOST_PIECES - 1)
     return complain(EXIT_USAGE, "%s: a list has at most %d values", axis->name,
                     MOST_PIECES - 1);

@@ -173,8 +173,7 @@ static int check_options(const struct sweep_run *run,
                                 "x.ninja` or `-o x.sbatch`");
   if (run->list && job->from_count)
     return complain(EXIT_USAGE,
-                    "%s: jobs compile the variants; leave out "
-                    "--from",
+                    "%s: jobs compile the variants; leave out --from",
                     run->list);
   if (run->list && strcmp(job->options.files.at[0], "-") == 0)
     return complain(EXIT_USAGE, "%s: jobs need a file, not standard input",
@@ -184,18 +183,19 @@ static int check_options(const struct sweep_run *run,
                     run->list);
   for (size_t i = 0; i < job->from_count && job->pareto; i++)
     if (strstr(job->pareto, "infer"))
-      return complain(EXIT_USAGE,
-                      "--pareto %s: rows of a file have no `infer`; leave "
-                      "out --from",
-                      job->pareto);
+      return complain(
+          EXIT_USAGE,
+          "--pareto %s: rows of a file have no `infer`; leave out --from",
+          job->pareto);
   return EXIT_DONE;
 }
 
 static int choose_rows(struct sweep_run *run, const struct sweep_job *job) {
   int64_t all;
   if (!space_size(&job->space, &all))
-    return complain(EXIT_USAGE, "there are more than 2^63 variants; use "
-                                "larger steps, A..B:STEP");
+    return complain(
+        EXIT_USAGE,
+        "there are more than 2^63 variants; use larger steps, A..B:STEP");
   int64_t each = all / job->shards, more = all % job->shards;
   int64_t before = job->shard - 1;
   run->first = each * before + (before < more ? before : more);

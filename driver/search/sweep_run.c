@@ -230,10 +230,10 @@ static int read_parts(struct sweep_run *run) {
     fclose(file);
   }
   if (status == EXIT_DONE && run->first < run->end)
-    return complain(EXIT_USAGE,
-                    "--from: only %s of %s rows are there; name all parts, "
-                    "in order",
-                    count_text(run->first).text, count_text(run->end).text);
+    return complain(
+        EXIT_USAGE,
+        "--from: only %s of %s rows are there; name all parts, in order",
+        count_text(run->first).text, count_text(run->end).text);
   return status == EXIT_DONE && !job->pareto ? write_rows(run, &job->rows)
                                              : status;
 }

@@ -62,8 +62,9 @@ static bool put(struct gzip *g, size_t count) {
                        ? UINT64_MAX
                        : g->packed->size * GZIP_BOMB;
   if (g->size + count > LIMIT_SOURCE_BYTES && g->size + count > limit)
-    return gzip_fail(g, "unpacked by gzip it would exceed 1 GiB, more than "
-                        "100 times its size");
+    return gzip_fail(
+        g,
+        "unpacked by gzip it would exceed 1 GiB, more than 100 times its size");
   bool hole = memcmp(g->out, zeros, count) == 0;
   for (size_t done = 0; done < count && !hole;) {
     ssize_t put = pwrite(fileno(g->to), g->out + done, count - done,

@@ -292,10 +292,10 @@ bool zip_read(struct zip *zip, const struct zip_member *m, struct arena *arena,
               struct slice *bytes) {
   struct arena scratch;
   if (m->method != ZIP_STORED && m->method != ZIP_DEFLATED)
-    return fault(zip, arena,
-                 "`%s` is packed by method %d; netc reads stored and "
-                 "deflated members",
-                 m->name, m->method);
+    return fault(
+        zip, arena,
+        "`%s` is packed by method %d; netc reads stored and deflated members",
+        m->name, m->method);
   if (m->size >= LIMIT_SOURCE_BYTES || m->packed >= LIMIT_SOURCE_BYTES)
     return fault(zip, arena, "`%s` has %" PRIu64 " bytes, over 1 GiB", m->name,
                  m->size);

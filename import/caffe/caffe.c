@@ -271,8 +271,7 @@ static bool read_bottoms(struct caffe *c, struct caffe_layer *layer,
       *whole = false;
     else
       return graph_fail(c->graph, f->line,
-                        "no layer above produces the top "
-                        "`%.*s`",
+                        "no layer above produces the top `%.*s`",
                         SLICE_ARG(f->value));
   }
   layer->bottoms = bottoms;
@@ -313,8 +312,7 @@ static bool read_layer(struct caffe *c, struct prototxt_field *message) {
     return add_data(c, &layer);
   if (is_among(layer.type, boxes, sizeof boxes / sizeof *boxes)) {
     graph_note(c->graph,
-               "%s is left out: it computes boxes and has no "
-               "weights.",
+               "%s is left out: it computes boxes and has no weights.",
                layer.type);
     leave_out(c, &layer);
     return true;

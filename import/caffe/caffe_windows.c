@@ -89,8 +89,8 @@ bool caffe_depthwise(struct caffe *c) {
 bool caffe_grouped(struct caffe *c) {
   if (prototxt_find(c->params, "group"))
     return caffe_convolution(c);
-  caffe_fail(c, "`group` is missing, and forks of Caffe have different "
-                "defaults");
+  caffe_fail(c,
+             "`group` is missing, and forks of Caffe have different defaults");
   return graph_help(c->graph,
                     "set `group` to the number of channels for one kernel "
                     "each, or use the type Convolution for kernels over all "

@@ -75,8 +75,7 @@ static bool read_fields(struct prototxt_reader *r,
   *fields = NULL;
   if (depth > LIMIT_DEPTH)
     return graph_fail(r->graph, r->line,
-                      "messages are nested more than %d "
-                      "levels deep",
+                      "messages are nested more than %d levels deep",
                       LIMIT_DEPTH);
   for (;;) {
     skip_blanks(r);

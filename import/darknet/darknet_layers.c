@@ -151,8 +151,8 @@ int darknet_pool(struct darknet *d, struct darknet_section *s, int input) {
   if (same) /* padding is outside all windows */
     w = bare;
   if (d->word == WORD_AVGPOOL && w.after[0])
-    graph_note(d->graph, "[local_avgpool] excludes its padding from the "
-                         "mean; netc counts it as zeros.");
+    graph_note(d->graph, "[local_avgpool] excludes its padding from the mean; "
+                         "netc counts it as zeros.");
   return darknet_fit(d, s, window_pool(d->graph, d->word, input, &w, false));
 }
 
@@ -244,9 +244,8 @@ int darknet_route(struct darknet *d, struct darknet_section *s, int input) {
       return input;
     if (in.channels % groups != 0 || group >= groups)
       return DARKNET_FAIL(d, s,
-                          "%" PRId64
-                          " channels cannot be split into the groups: there "
-                          "is no group %" PRId64 " of %" PRId64,
+                          "%" PRId64 " channels cannot be split into the "
+                          "groups: there is no group %" PRId64 " of %" PRId64,
                           in.channels, group, groups);
     if (groups > 1)
       from = part_of(d, from, group * part, (group + 1) * part);
@@ -324,8 +323,7 @@ int darknet_control(struct darknet *d, struct darknet_section *s, int input) {
   int other = other_of(d, s);
   if (darknet_size(d, input).channels != darknet_size(d, other).channels)
     return DARKNET_FAIL(d, s,
-                        "[%.*s] needs inputs with the same number of "
-                        "channels",
+                        "[%.*s] needs inputs with the same number of channels",
                         SLICE_ARG(s->name));
   return graph_pair(d->graph, d->word, input, other)->index;
 }

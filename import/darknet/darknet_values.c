@@ -98,8 +98,7 @@ bool darknet_values_end(struct darknet *d) {
   if (d->graph->failed || left == 0)
     return !d->graph->failed;
   graph_fail(d->graph, v->last ? v->last->line : 0,
-             "%" PRIu64 " bytes of %s remain after the last layer with "
-             "weights",
+             "%" PRIu64 " bytes of %s remain after the last layer with weights",
              left, v->path);
   return graph_help(d->graph, "it belongs to another net, or to another "
                               "version of this one");

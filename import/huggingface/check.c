@@ -91,12 +91,10 @@ static bool differs(struct hugging *h, const char *what, int64_t stored,
                count_text(rest < 0 ? -rest : rest).text, what, more);
     return true;
   }
-  graph_fail(h->graph, 0,
-             "%s has %s %s, but the net of this config has %s: "
-             "%s %s",
-             h->stored.name, count_text(stored).text, what,
-             count_text(ours).text, count_text(rest < 0 ? -rest : rest).text,
-             more);
+  graph_fail(
+      h->graph, 0, "%s has %s %s, but the net of this config has %s: %s %s",
+      h->stored.name, count_text(stored).text, what, count_text(ours).text,
+      count_text(rest < 0 ? -rest : rest).text, more);
   return graph_help(h->graph,
                     "they may belong to different models, or the files may "
                     "have tensors that the net lacks; `netc import "

@@ -50,9 +50,9 @@ static bool choose_type(struct hugging *h) {
   const struct fact *fact = fact_of(h->facts, "model_type");
   if (!fact) {
     graph_fail(h->graph, 0, "the config has no `model_type`");
-    return graph_help(h->graph, "`\"model_type\": \"llama\"`, for example, "
-                                "names the architecture; `netc import "
-                                "--types` lists them");
+    return graph_help(h->graph,
+                      "`\"model_type\": \"llama\"`, for example, names the "
+                      "architecture; `netc import --types` lists them");
   }
   if (fact->kind != FACT_WORD)
     return hugging_refuse(h, fact, "the name of an architecture");
@@ -130,8 +130,8 @@ bool hugging_unknown_head(struct hugging *h) {
   const struct fact *fact = fact_of(h->facts, "architectures_0");
   fact_fail(h->facts, fact, "the head of `%.*s` is not supported",
             SLICE_ARG(fact->text));
-  return graph_help(h->graph, "a class that ends in `Model` is the net "
-                              "without a head");
+  return graph_help(h->graph,
+                    "a class that ends in `Model` is the net without a head");
 }
 
 static bool choose_head(struct hugging *h) {

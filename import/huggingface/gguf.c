@@ -117,8 +117,7 @@ static bool count_values(struct gguf_facts *g, struct stored *stored) {
       continue;
     if (!add_i64(stored->values, t->count, &stored->values))
       return graph_fail(g->graph, 0,
-                        "its tensors would have more than 2^63 "
-                        "values");
+                        "its tensors would have more than 2^63 values");
     stored_add_rows(stored, g->graph->arena, t);
   }
   return true;

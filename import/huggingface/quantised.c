@@ -102,11 +102,10 @@ static bool refuse(struct hugging *h, const struct fact *place) {
             SLICE_ARG(place->name), method);
   return graph_help(
       h->graph,
-      "netc supports gptq, awq (groups of 32, 64, 128), bitsandbytes, fp8 "
-      "(by tensor, or tiles of 128 x 128), fp8 of modelopt except for "
-      "lm_head, and 4 or 8 bits of MLX in groups of 64; `--allow-unknown "
-      "--weight-dtype TYPE` counts all weights in a type of `netc help "
-      "settings`");
+      "netc supports gptq, awq (groups of 32, 64, 128), bitsandbytes, fp8 (by "
+      "tensor, or tiles of 128 x 128), fp8 of modelopt except for lm_head, and "
+      "4 or 8 bits of MLX in groups of 64; `--allow-unknown --weight-dtype "
+      "TYPE` counts all weights in a type of `netc help settings`");
 }
 
 /* Also text_config_quantization_config; but hf_quant_config.json_quantization

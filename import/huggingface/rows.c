@@ -65,8 +65,8 @@ bool hugging_check_rows(struct hugging *h, struct slice source) {
                rows->first ? ", the first in `" : "",
                rows->first ? rows->first : "", rows->first ? "`" : "",
                rows->net);
-    return graph_help(h->graph, "`netc import --allow-unknown` writes the "
-                                "net anyway");
+    return graph_help(h->graph,
+                      "`netc import --allow-unknown` writes the net anyway");
   }
   return true;
 }

@@ -89,15 +89,13 @@ struct keras_place keras_place_of(const struct keras *k, const json_t *object) {
 static const char *json_mistake(const json_error_t *error) {
   switch (json_error_code(error)) {
   case json_error_premature_end_of_input:
-    return "it ends too early; was it "
-           "cut off?";
+    return "it ends too early; was it cut off?";
   case json_error_duplicate_key: return "a name is repeated in an object";
   case json_error_invalid_utf8: return "a text is not UTF-8";
   case json_error_numeric_overflow: return "a number is too large";
   case json_error_stack_overflow: return "objects are nested too deeply";
   case json_error_end_of_input_expected:
-    return "the file continues after "
-           "its end";
+    return "the file continues after its end";
   case json_error_out_of_memory: return "out of memory";
   default: return "a comma, quote or bracket is missing or one too many";
   }

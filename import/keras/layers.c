@@ -170,8 +170,8 @@ bool keras_masking(struct keras_call *call) {
 /* A Lambda is compiled Python; netc assumes that it keeps its input's shape. */
 bool keras_lambda(struct keras_call *call) {
   if (!call->keras->options->allow_unknown) {
-    keras_fail(call, "its computation is Python code, which the file has "
-                     "only in compiled form");
+    keras_fail(call, "its computation is Python code, which the file has only "
+                     "in compiled form");
     return graph_help(call->graph,
                       "--allow-unknown leaves it out, assuming that it keeps "
                       "the shape of its input");

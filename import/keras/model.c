@@ -13,11 +13,10 @@ static const char *keep(struct keras *k, const char *text) {
 }
 
 static bool strange(struct keras *k, const struct keras_layer *layer) {
-  return keras_refuse(
-      k, layer->place,
-      "the inputs of `%.64s` are neither in the format of Keras 2 nor in "
-      "that of Keras 3",
-      layer->name);
+  return keras_refuse(k, layer->place,
+                      "the inputs of `%.64s` are neither in the format of "
+                      "Keras 2 nor in that of Keras 3",
+                      layer->name);
 }
 
 /* True for [layer, call, output], with named arguments after it in Keras 2. */
@@ -238,8 +237,7 @@ static bool find_site(struct keras *k, struct keras_model *m,
   if (from->call < base || from->call - base >= count)
     return keras_refuse(k, place,
                         "a layer reads call %" PRId64
-                        " of `%.64s`, but its number "
-                        "of calls is %" PRId64,
+                        " of `%.64s`, but its number of calls is %" PRId64,
                         from->call, from->layer, count);
   from->site = layer->first_site + (size_t)(from->call - base);
   return true;

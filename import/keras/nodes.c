@@ -15,15 +15,15 @@ void keras_begin(const struct keras_call *call) {
 bool keras_leave(struct keras_call *call, const char *type, const char *why) {
   if (call->keras->options->allow_unknown) {
     graph_note(call->graph,
-               "`%.64s` (%.64s) and all layers that depend on it are left "
-               "out: netc has no equivalent.",
+               "`%.64s` (%.64s) and all layers that depend on it are left out: "
+               "netc has no equivalent.",
                call->name, type);
     return false;
   }
   keras_fail(call, "%s", why);
-  return graph_help(call->graph,
-                    "--allow-unknown leaves it out, and all layers that "
-                    "depend on it");
+  return graph_help(
+      call->graph,
+      "--allow-unknown leaves it out, and all layers that depend on it");
 }
 
 bool keras_count(struct keras_call *call, const struct graph_shape *shape,
@@ -67,8 +67,7 @@ bool keras_fill_shape(struct keras_call *call, const json_t *target,
     shape->size[open] = all / known;
   return (open >= 0 ? all % known == 0 : known == all) ||
          keras_fail(call,
-                    "its input has %" PRId64 " values, which do not match "
-                    "`%s`",
+                    "its input has %" PRId64 " values, which do not match `%s`",
                     all, what);
 }
 
@@ -300,9 +299,9 @@ int keras_activate(struct keras_call *call, int node, const json_t *value) {
     return old_hard_sigmoid(call, node);
   if (hard && !call->keras->version && call->keras->weights &&
       call->keras->options->weights) {
-    keras_fail(call, "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in "
-                     "Keras 3, and the file does not say which version wrote "
-                     "it");
+    keras_fail(call,
+               "hard_sigmoid is x/5 + 1/2 in Keras 2 and x/6 + 1/2 in Keras 3, "
+               "and the file does not say which version wrote it");
     return -1;
   }
   name = name ? without_quantizer(name) : NULL;

@@ -101,8 +101,8 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
   return same ||
          keras_refuse(
              k, site->layer->place,
-             "`%.64s` expects a different input shape than netc's %s: the "
-             "file is inconsistent, or netc misread a layer before it",
+             "`%.64s` expects a different input shape than netc's %s: the file "
+             "is inconsistent, or netc misread a layer before it",
              site->layer->name,
              graph_sizes(k->graph, tensor->shape.size, tensor->shape.rank));
 }
@@ -143,8 +143,8 @@ static bool resolve(struct keras *k, struct keras_model *m,
     const struct keras_site *source = &m->sites.at[from->site];
     if (from->output >= source->outputs.count)
       return keras_refuse(k, site->layer->place,
-                          "`%.64s` reads output %zu of `%.64s`, but the "
-                          "number of its outputs is %zu",
+                          "`%.64s` reads output %zu of `%.64s`, but the number "
+                          "of its outputs is %zu",
                           site->layer->name, from->output, source->layer->name,
                           source->outputs.count);
     const struct keras_tensor *tensor = &source->outputs.at[from->output];
@@ -159,11 +159,11 @@ static bool resolve(struct keras *k, struct keras_model *m,
                           "does not have",
                           site->layer->name, source->layer->name);
     if (tensor->node == KERAS_STATE)
-      return keras_refuse(k, site->layer->place,
-                          "`%.64s` reads a state of `%.64s` that netc's "
-                          "recurrent layers do not return: an LSTM's cell, "
-                          "or the state of a Bidirectional",
-                          site->layer->name, source->layer->name);
+      return keras_refuse(
+          k, site->layer->place,
+          "`%.64s` reads a state of `%.64s` that netc's recurrent layers do "
+          "not return: an LSTM's cell, or the state of a Bidirectional",
+          site->layer->name, source->layer->name);
     if (tensor->node >= 0 && !check_shape(k, site, from, tensor))
       return false;
     inputs[call->input_count] = *tensor;
@@ -334,8 +334,7 @@ bool keras_add_model(struct keras_call *call) {
   }
   if (call->input_count != m->inputs.count)
     return keras_fail(call,
-                      "the model has %zu inputs, but this call passes "
-                      "%zu",
+                      "the model has %zu inputs, but this call passes %zu",
                       m->inputs.count, call->input_count);
   for (size_t i = 0; i < m->sites.count; i++) {
     m->sites.at[i].state = SITE_NEW;
@@ -403,8 +402,8 @@ static bool refuse_root(struct keras *k, const json_t *root) {
                     type || keras_member(root, "node")
                         ? "tf2onnx, or model.export(\"model.onnx\", "
                           "format=\"onnx\") of Keras 3, writes it as ONNX"
-                        : "give netc the file that model.save() wrote, or "
-                          "save model.to_json() to a file");
+                        : "give netc the file that model.save() wrote, or save "
+                          "model.to_json() to a file");
 }
 
 static bool read_root(struct keras *k, json_t *root) {

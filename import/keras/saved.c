@@ -20,9 +20,9 @@ struct saved {
 static bool refuse_hdf5(struct saved *s) {
   graph_fail(s->k.graph, 0, "this HDF5 cannot be read: %s", s->hdf5.r.fault);
   return strstr(s->hdf5.r.fault, "not supported") &&
-         graph_help(s->k.graph, "`h5repack -l CONTI -f NONE FILE x.h5` of "
-                                "Debian's hdf5-tools stores it without "
-                                "chunks and filters");
+         graph_help(s->k.graph,
+                    "`h5repack -l CONTI -f NONE FILE x.h5` of Debian's "
+                    "hdf5-tools stores it without chunks and filters");
 }
 
 /* A text in an attribute; length 0 if it is missing. */
@@ -161,8 +161,8 @@ static bool refuse_weights(struct saved *s) {
     return graph_help(g, "model.save(\"x.keras\") writes one");
   }
   graph_fail(g, 0,
-             "it has only weights, %" PRId64 " values in %" PRId64 " "
-             "tensor%s: save_weights() leaves out the net",
+             "it has only weights, %" PRId64 " values in %" PRId64
+             " tensor%s: save_weights() leaves out the net",
              values, tensors, tensors == 1 ? "" : "s");
   return graph_help(g, "model.to_json() writes the net, model.save() both");
 }

@@ -68,8 +68,8 @@ static bool usual_cell(struct keras_call *call) {
                call->name, active, relu ? "" : "s");
   if (keras_bool(call, "go_backwards", false))
     graph_note(call->graph,
-               "`%.64s` runs backwards; netc runs it forwards. The counts "
-               "stay the same.",
+               "`%.64s` runs backwards; netc runs it forwards. The counts stay "
+               "the same.",
                call->name);
   if (values && (strcmp(active, "tanh") != 0 || strcmp(gates, "sigmoid") != 0 ||
                  keras_bool(call, "go_backwards", false)))
@@ -238,8 +238,8 @@ bool keras_conv_lstm(struct keras_call *call) {
                             "no dilation");
   if (call->input_count > 1 || keras_bool(call, "return_state", false) ||
       keras_bool(call, "go_backwards", false))
-    return keras_fail(call, "netc's convlstm starts from zeros, runs "
-                            "forwards and returns no state");
+    return keras_fail(call, "netc's convlstm starts from zeros, runs forwards "
+                            "and returns no state");
   struct graph_node *node =
       keras_node(call, WORD_CONVLSTM, keras_exact(call, call->inputs));
   if (!keras_leave_values(call))

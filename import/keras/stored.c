@@ -143,12 +143,10 @@ void keras_find_stored(struct keras_call *call) {
 
 bool keras_took_all(struct keras_call *call) {
   return call->took == call->stored.count ||
-         keras_fail(call,
-                    "the file has %s%zu weights for it, but its class "
-                    "has %zu",
-                    call->stored.count > MOST ? "over " : "",
-                    call->stored.count > MOST ? MOST : call->stored.count,
-                    call->took);
+         keras_fail(
+             call, "the file has %s%zu weights for it, but its class has %zu",
+             call->stored.count > MOST ? "over " : "",
+             call->stored.count > MOST ? MOST : call->stored.count, call->took);
 }
 
 void keras_leave_stored(struct keras_call *call) {

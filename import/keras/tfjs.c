@@ -71,14 +71,12 @@ static bool read_shard(struct tfjs *t, const char *name, unsigned char *bytes,
   struct byte_store store;
   const char *folder = t->k.options->folder;
   if (!*name || *name == '.' || strchr(name, '/'))
-    return graph_fail(g, 0,
-                      "its weights are in `%.64s`, which is not in the "
-                      "model's folder",
-                      name);
+    return graph_fail(
+        g, 0, "its weights are in `%.64s`, which is not in the model's folder",
+        name);
   if (!folder)
     return graph_fail(g, 0,
-                      "a model from <stdin> has no folder to read "
-                      "files from");
+                      "a model from <stdin> has no folder to read files from");
   bool read =
       byte_store_open(&store, graph_text(g, "%s/%s", folder, name)) &&
       (!bytes || byte_store_read(&store, 0, bytes + *used, (size_t)store.size));

@@ -218,8 +218,8 @@ static bool load_beside(struct onnx *x, const struct loading *l) {
 bool constant_room(struct onnx *x, int64_t count) {
   x->room -= count;
   return x->room >= 0 ||
-         onnx_fail(x, "the computed constants of this file take too much "
-                      "memory");
+         onnx_fail(x,
+                   "the computed constants of this file take too much memory");
 }
 
 /* True if a tensor has the number of values of its shape. */

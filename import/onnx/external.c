@@ -122,8 +122,8 @@ bool external_missing(struct onnx *x, const Onnx__TensorProto *proto) {
             "cannot be read: %s",
             onnx_shown(x, proto->name), onnx_shown(x, location),
             file_of(x, proto)->absent);
-  return graph_help(x->graph, "put that file into the model's folder; "
-                              "without --weights it is rarely needed");
+  return graph_help(x->graph, "put that file into the model's folder; without "
+                              "--weights it is rarely needed");
 }
 
 /* Opens the resolved path without following a link placed there since. */
@@ -190,8 +190,8 @@ bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
               name);
   else if (length != size)
     onnx_fail(x,
-              "the values of `%s` have %" PRId64 " bytes, but the model "
-              "gives %" PRId64,
+              "the values of `%s` have %" PRId64
+              " bytes, but the model gives %" PRId64,
               name, size, length);
   else if (offset > file->size || size > file->size - offset)
     onnx_fail(x,

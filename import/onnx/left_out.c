@@ -121,13 +121,13 @@ static void say_parameters(struct onnx *x) {
   text_putc(&sum, '\0');
   const char *first = x->left.at[0]->name;
   const char *last = x->left.at[x->left.count - 1]->name;
-  graph_note(x->graph,
-             "%s parameters of %zu tensor%s are left out with them: "
-             "`%s`%s%s%s.",
-             sum.at, x->left.count, x->left.count > 1 ? "s" : "",
-             onnx_shown(x, first), x->left.count > 1 ? " to `" : "",
-             x->left.count > 1 ? onnx_shown(x, last) : "",
-             x->left.count > 1 ? "`" : "");
+  graph_note(
+      x->graph,
+      "%s parameters of %zu tensor%s are left out with them: `%s`%s%s%s.",
+      sum.at, x->left.count, x->left.count > 1 ? "s" : "", onnx_shown(x, first),
+      x->left.count > 1 ? " to `" : "",
+      x->left.count > 1 ? onnx_shown(x, last) : "",
+      x->left.count > 1 ? "`" : "");
 }
 
 void onnx_say_left_out(struct onnx *x) {
@@ -137,14 +137,12 @@ void onnx_say_left_out(struct onnx *x) {
         absence->why ? absence->why : onnx_op_text(x, absence->first);
     const char *end = absence->why ? "" : ": netc has no equivalent";
     if (absence->count == 1)
-      graph_note(x->graph,
-                 "%s%s left out, and all layers that depend on "
-                 "it%s.",
+      graph_note(x->graph, "%s%s left out, and all layers that depend on it%s.",
                  why, absence->why ? "; it is" : " is", end);
     else
       graph_note(x->graph,
-                 "%s%s and %" PRId64 " more are left out, and all layers "
-                 "that depend on them%s.",
+                 "%s%s and %" PRId64
+                 " more are left out, and all layers that depend on them%s.",
                  why, absence->why ? "; it" : "", absence->count - 1, end);
   }
   say_parameters(x);

@@ -98,8 +98,8 @@ static bool linear(struct onnx *x, const struct onnx_view *view,
   int64_t units = weight->dims[0];
   if (view->at.dim[axis] != weight->dims[1])
     return onnx_fail(x,
-                     "its matrix does not fit: %" PRId64 " features times "
-                     "a matrix of %" PRId64,
+                     "its matrix does not fit: %" PRId64
+                     " features times a matrix of %" PRId64,
                      view->at.dim[axis], weight->dims[1]);
   memcpy(dims, view->at.dim, sizeof dims);
   dims[axis] = units;
@@ -206,10 +206,9 @@ static bool from_left(struct onnx *x, struct constant *c,
   struct onnx_view turned_view = *view, result;
   int order[LAYOUT_RANK], rank = view->at.rank;
   if (c->rank != 2 || rank < 2)
-    return onnx_fail(x,
-                     "a product of a tensor and a constant of %d axes is "
-                     "not supported",
-                     c->rank);
+    return onnx_fail(
+        x, "a product of a tensor and a constant of %d axes is not supported",
+        c->rank);
   for (int i = 0; i < rank; i++)
     order[i] = i;
   order[rank - 1] = rank - 2;
@@ -234,9 +233,7 @@ bool op_matmul(struct onnx *x) {
   if (!b)
     return product(x, in, onnx_operand(x, 1)->view);
   if (b->rank != 2)
-    return onnx_fail(x,
-                     "a product with a constant of %d axes is not "
-                     "supported",
+    return onnx_fail(x, "a product with a constant of %d axes is not supported",
                      b->rank);
   if (!linear(x, in, transposed(x, b), &result))
     return false;

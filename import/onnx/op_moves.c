@@ -68,10 +68,9 @@ bool op_reshape(struct onnx *x) {
     if (dims[i] == -1 && guess < 0)
       guess = i;
     else if (dims[i] < 1 || dims[i] > values)
-      return onnx_fail(x,
-                       "%" PRId64 " values cannot be reshaped to an axis "
-                       "of %" PRId64,
-                       values, dims[i]);
+      return onnx_fail(
+          x, "%" PRId64 " values cannot be reshaped to an axis of %" PRId64,
+          values, dims[i]);
     else if (known > values / dims[i])
       return onnx_fail(x, "%s has more values than its input",
                        graph_sizes(x->graph, dims, rank));

@@ -267,11 +267,11 @@ bool op_lrn(struct onnx *x) {
     return onnx_fail(x, "it has no `size`");
   if (fabs(alpha - 1e-4) > 1e-9 || fabs(beta - 0.75) > 1e-6 ||
       fabs(bias - 1) > 1e-6)
-    graph_note(x->graph,
-               "`%s` has alpha %s, beta %s and bias %s; netc uses 0.0001, "
-               "0.75 and 1.",
-               onnx_shown(x, x->at->name), onnx_real_text(x, alpha),
-               onnx_real_text(x, beta), onnx_real_text(x, bias));
+    graph_note(
+        x->graph,
+        "`%s` has alpha %s, beta %s and bias %s; netc uses 0.0001, 0.75 and 1.",
+        onnx_shown(x, x->at->name), onnx_real_text(x, alpha),
+        onnx_real_text(x, beta), onnx_real_text(x, bias));
   struct graph_node *node = onnx_layer(x, WORD_LRN, map.node);
   graph_int(x->graph, node, PART_OTHER, "", size);
   return onnx_give_node(x, &map, node->index);

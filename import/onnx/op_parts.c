@@ -177,8 +177,8 @@ bool op_split(struct onnx *x) {
   bool given = onnx_has(x, 1) || onnx_attribute(x, "split");
   int count = given ? onnx_numbers(x, 1, "split", sizes, MOST_PARTS) : parts;
   if (count != parts || parts == 0)
-    return onnx_fail(x, "its number of parts differs from its number of "
-                        "outputs");
+    return onnx_fail(x,
+                     "its number of parts differs from its number of outputs");
   for (int i = 0; i < parts; i++) {
     struct moved part = m;
     int64_t whole = size / parts + (size % parts > 0);

@@ -144,8 +144,8 @@ static void keep_steps(struct onnx *x, const struct onnx_view *view,
   } else if (strcmp(node->scale, scale) != 0 || strcmp(node->zero, zero) != 0) {
     x->graph->rescaled = true;
     graph_note(x->graph,
-               "%s changes the scale of 8-bit values: the weights are "
-               "written as float32, and --dtype f32 computes with them.",
+               "%s changes the scale of 8-bit values: the weights are written "
+               "as float32, and --dtype f32 computes with them.",
                onnx_op_text(x, x->at));
   }
 }
@@ -321,8 +321,7 @@ void steps_settle(struct onnx *x) {
   }
   x->graph->rescaled = true;
   graph_note(x->graph, "%s",
-             !x->quantised ? "The file's 8-bit weights are written as "
-                             "float32."
+             !x->quantised ? "The file's 8-bit weights are written as float32."
              : x->wide     ? "Values of more than 8 bits are read as float32."
                        : "Only some layers of the file have 8 bits: all are "
                          "read as float32.");

@@ -90,8 +90,8 @@ static bool check(struct onnx *x, struct onnx_recurrent *r,
        (b->rank != 2 || b->dims[0] != w->dims[0] || b->dims[1] != 2 * rows)))
     return onnx_fail(x, "its weights do not fit");
   if (onnx_is(x, "direction", "reverse", false))
-    return onnx_fail(x, "it runs only backwards; netc supports that only "
-                        "with a forward run (bidirectional)");
+    return onnx_fail(x, "it runs only backwards; netc supports that only with "
+                        "a forward run (bidirectional)");
   if (!is_nothing(x, 5) || !is_nothing(x, 6))
     return onnx_fail(x, "it starts from a given state; netc starts from zeros");
   if (!is_nothing(x, 7))

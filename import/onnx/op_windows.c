@@ -350,8 +350,7 @@ static void note_rounding(struct onnx *x, bool linear, int64_t times,
                     onnx_is(x, "nearest_mode", "round_prefer_floor", true));
   if (!same || stretched)
     graph_note(x->graph,
-               "`%s` samples at other points than `up`, which follows "
-               "PyTorch.",
+               "`%s` samples at other points than `up`, which follows PyTorch.",
                onnx_shown(x, x->at->name));
 }
 

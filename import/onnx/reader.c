@@ -239,8 +239,9 @@ bool onnx_read_op(struct onnx *x) {
     return onnx_leave_out(x, true);
   if (!read) {
     onnx_fail(x, "netc supports it only on constants");
-    return graph_help(x->graph, "--allow-unknown leaves it out, and all "
-                                "layers that depend on it");
+    return graph_help(
+        x->graph,
+        "--allow-unknown leaves it out, and all layers that depend on it");
   }
   if (!read(x)) {
     onnx_fail(x, "netc has no equivalent of it");

@@ -135,8 +135,8 @@ static bool give_out(struct ir *ir, const struct ir_layer *layer, size_t i) {
 /* DetectionOutput decodes boxes without weights: its inputs become outputs. */
 bool ir_detection(struct ir *ir, struct ir_layer *layer) {
   graph_note(ir->graph,
-             "DetectionOutput `%.64s` and its boxes are left out: they have "
-             "no weights.",
+             "DetectionOutput `%.64s` and its boxes are left out: they have no "
+             "weights.",
              layer->name);
   return give_out(ir, layer, 0) && give_out(ir, layer, 1);
 }

@@ -46,9 +46,9 @@ static bool open_net(struct ir_xml *x, const char *element,
     graph_fail(x->ir->graph, XML_GetCurrentLineNumber(x->parser),
                "IR version %.20s is not supported; versions from 10 are",
                version);
-    return graph_help(x->ir->graph,
-                      "convert the original model again, with OpenVINO 2020 "
-                      "or later");
+    return graph_help(
+        x->ir->graph,
+        "convert the original model again, with OpenVINO 2020 or later");
   }
   x->ir->name = copy(x->ir, name ? name : "");
   return true;

@@ -13,8 +13,7 @@ static bool is_map(struct modules *m) {
   int axes = axes_of(m), rank = module_shape(m)->rank;
   return rank == axes + 1 ||
          module_fail(m,
-                     "it needs %d axes and channels, but its input has %d "
-                     "axes",
+                     "it needs %d axes and channels, but its input has %d axes",
                      axes, rank - 1);
 }
 

@@ -30,8 +30,9 @@ static bool add_module(struct modules *m, const struct pickle_value *module) {
       .name = graph_text(m->graph, "%.*s", SLICE_ARG(m->path)),
       .kind = graph_text(m->graph, "%.*s", SLICE_ARG(m->class))};
   if (!row.class) {
-    module_fail(m, "the computation of such a module is code, which is not "
-                   "in the file");
+    module_fail(
+        m,
+        "the computation of such a module is code, which is not in the file");
     return graph_help(m->graph, "torch.onnx.export(model, input, "
                                 "\"model.onnx\") in Python, then `netc "
                                 "model.onnx`");

@@ -140,10 +140,9 @@ static bool read_shape(struct gguf_reading *g, struct stored_tensor *t) {
   if (!bytes_ok(&g->r))
     return false;
   if (rank > GGUF_RANK)
-    return bytes_fail(&g->r,
-                      "tensor `%s` has %" PRIu32 " axes; at most %d "
-                      "are supported",
-                      t->name, rank, GGUF_RANK);
+    return bytes_fail(
+        &g->r, "tensor `%s` has %" PRIu32 " axes; at most %d are supported",
+        t->name, rank, GGUF_RANK);
   int64_t *dims = arena_alloc(g->arena, rank + 1, sizeof *dims);
   t->rank = (int)rank;
   t->dims = dims;

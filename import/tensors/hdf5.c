@@ -370,8 +370,9 @@ bool hdf5_open(struct hdf5 *h, struct byte_store *store, struct arena *arena) {
   bytes_skip(r, 8 + 8);
   uint64_t root = bytes_u64(r);
   if (bytes_ok(r) && base != 0)
-    return bytes_fail(r, "a superblock that is not at the start of the file "
-                         "is not supported");
+    return bytes_fail(
+        r,
+        "a superblock that is not at the start of the file is not supported");
   if (bytes_ok(r) && end > r->end)
     return bytes_fail(r,
                       "it is cut off: %" PRIu64 " of %" PRIu64 " bytes are "

@@ -198,8 +198,8 @@ static bool read_all(struct npy *npy, struct byte_store *store,
   if (!mul_i64(npy->count, value_bytes(npy->type), &bytes) ||
       (uint64_t)bytes != rest)
     return fault(npy,
-                 "its shape needs %" PRId64 " values of %" PRId64 " bytes, "
-                 "but %" PRIu64 " bytes follow",
+                 "its shape needs %" PRId64 " values of %" PRId64
+                 " bytes, but %" PRIu64 " bytes follow",
                  npy->count, value_bytes(npy->type), rest);
   unsigned char *values = arena_room(arena, (size_t)rest + 1, 1);
   if (!byte_store_read(store, r.at, values, (size_t)rest))

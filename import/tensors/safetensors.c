@@ -71,8 +71,8 @@ static bool read_offsets(const struct safetensors_reading *r,
   if (!mul_i64(tensor->count, value_bytes(tensor->type), &bytes) ||
       bytes != to - from)
     return fault(r,
-                 "tensor `%s` has %" PRId64 " values of %s, which do not "
-                 "take %" PRId64 " bytes",
+                 "tensor `%s` has %" PRId64
+                 " values of %s, which do not take %" PRId64 " bytes",
                  tensor->name, tensor->count, value_word(tensor->type),
                  to - from);
   tensor->at = r->data + (uint64_t)from;
@@ -147,8 +147,8 @@ static bool read_steps(const struct safetensors_reading *r,
   if (!zeros || !steps.count || given > steps.count ||
       !read_scales(scales, &steps) || !read_zeros(zeros, given, &steps))
     return fault(r,
-                 "in the metadata, scales of `%.200s` must be above 0 and "
-                 "zero points whole numbers",
+                 "in the metadata, scales of `%.200s` must be above 0 and zero "
+                 "points whole numbers",
                  steps.name);
   *VEC_PUSH(r->arena, &r->file->steps) = steps;
   return true;
@@ -222,8 +222,7 @@ static bool check_places(const struct safetensors_reading *r) {
   }
   if (end != file->store.size)
     return fault(r,
-                 "%" PRIu64 " bytes after the last tensor belong to no "
-                 "tensor",
+                 "%" PRIu64 " bytes after the last tensor belong to no tensor",
                  file->store.size - end);
   return true;
 }
@@ -239,8 +238,8 @@ static bool read_length(const struct safetensors_reading *r, uint64_t *length) {
                  store->size);
   if (*length > SAFETENSORS_HEADER)
     return fault(r,
-                 "its header would have %" PRIu64 " bytes, more than %d; is "
-                 "it a safetensors file?",
+                 "its header would have %" PRIu64
+                 " bytes, more than %d; is it a safetensors file?",
                  *length, SAFETENSORS_HEADER);
   if (*length > store->size - 8)
     return fault(r,

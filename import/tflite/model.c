@@ -30,8 +30,7 @@ static bool read_sizes(struct tflite *t, const struct flat_table *table,
   struct flat_vector open = flat_vector(f, table, TENSOR_SIGNATURE, 4);
   if (shape.count > LIMIT_RANK)
     return graph_fail(t->graph, 0,
-                      "`%s` has %" PRIu64 " axes, which is not "
-                      "supported",
+                      "`%s` has %" PRIu64 " axes, which is not supported",
                       tensor->name, shape.count);
   tensor->rank = (int)shape.count;
   tensor->count = 1;
@@ -98,8 +97,7 @@ static bool read_op(struct tflite *t, const struct flat_table *table,
   *VEC_PUSH(t->graph->arena, &t->ops) = op;
   return place < codes->count ||
          graph_fail(t->graph, 0,
-                    "operator %zu has a kind that the file does "
-                    "not list",
+                    "operator %zu has a kind that the file does not list",
                     t->ops.count - 1);
 }
 

@@ -110,8 +110,8 @@ bool tflite_tile(struct tflite *t) {
   if (!in || !tflite_ints(t, 1, "number of copies", LIMIT_RANK, times, &count))
     return false;
   if (count != in->rank)
-    return tflite_fail(t, "its numbers of copies do not match the axes of "
-                          "its input");
+    return tflite_fail(
+        t, "its numbers of copies do not match the axes of its input");
   return give_copies(t, in, times);
 }
 
@@ -126,9 +126,9 @@ bool tflite_broadcast(struct tflite *t) {
     fits = in->dims[i] == out->dims[i] || in->dims[i] == 1;
     times[i] = out->dims[i] / in->dims[i];
   }
-  return fits ? give_copies(t, in, times)
-              : tflite_fail(t, "its output does not have the axes of its "
-                               "input");
+  return fits
+             ? give_copies(t, in, times)
+             : tflite_fail(t, "its output does not have the axes of its input");
 }
 
 /* Adds a join of nodes that exist already. */

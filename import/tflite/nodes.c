@@ -39,8 +39,8 @@ struct tflite_tensor *tflite_value(struct tflite *t, uint64_t index) {
     tflite_fail(t, "it has no operand %" PRIu64, index);
   else if (tensor->state)
     tflite_fail(t,
-                "it keeps `%.64s` between runs, and netc's nets have no "
-                "state between runs",
+                "it keeps `%.64s` between runs, and netc's nets have no state "
+                "between runs",
                 tensor->name);
   else
     tflite_fail(t, "its operand `%.64s` is %s", tensor->name,
@@ -247,10 +247,9 @@ bool tflite_give_view(struct tflite *t, uint64_t index, int node) {
   const struct graph_shape *in = &graph_at(t->graph, node)->shape;
   int64_t count = graph_count(in->size, (size_t)in->rank);
   if (out->count / t->batch != count)
-    return tflite_fail(t,
-                       "its output has %" PRId64 " values, but its input "
-                       "has %" PRId64,
-                       out->count / t->batch, count);
+    return tflite_fail(
+        t, "its output has %" PRId64 " values, but its input has %" PRId64,
+        out->count / t->batch, count);
   check_steps(t, out, graph_at(t->graph, node));
   tflite_keep_steps(t, out, graph_at(t->graph, node));
   return true;
@@ -262,10 +261,9 @@ bool tflite_give_constant(struct tflite *t, const struct tflite_tensor *from) {
     return tflite_fail(t, "its output 0 %s",
                        out ? "is produced twice" : "is missing");
   if (out->count != from->count)
-    return tflite_fail(t,
-                       "its output has %" PRId64 " values, but its input "
-                       "has %" PRId64,
-                       out->count, from->count);
+    return tflite_fail(
+        t, "its output has %" PRId64 " values, but its input has %" PRId64,
+        out->count, from->count);
   out->data = from->data;
   out->type = from->type;
   out->scales = from->scales;

@@ -146,9 +146,9 @@ static bool refuse_op(struct tflite *t, bool known) {
   else
     tflite_fail(t, known ? "its input is left out"
                          : "netc has no equivalent of it");
-  return graph_help(t->graph,
-                    "--allow-unknown leaves it out, and all layers that "
-                    "depend on it");
+  return graph_help(
+      t->graph,
+      "--allow-unknown leaves it out, and all layers that depend on it");
 }
 
 /* Makes the operator's inputs outputs if an output depends on it. */
@@ -234,10 +234,8 @@ static bool read_outputs(struct tflite *t) {
   for (uint64_t i = 0; i < t->outputs.count && !t->graph->failed; i++) {
     const struct tflite_tensor *tensor = tflite_tensor_at(t, &t->outputs, i);
     if (!tensor || (tensor->node < 0 && !tensor->unknown))
-      return graph_fail(t->graph, 0,
-                        "output %" PRIu64 " is not produced by "
-                        "any operator",
-                        i);
+      return graph_fail(
+          t->graph, 0, "output %" PRIu64 " is not produced by any operator", i);
     less = less || tensor->unknown;
     some = some || !tensor->unknown;
     if (!tensor->unknown)

@@ -38,8 +38,8 @@ bool cut_check(const struct model *model, const struct settings *settings,
                parts, r.count);
   else if (sum == r.count)
     given_help(diag(diags, OUT_OF_RANGE, place, "a stage has no layers"), place,
-               "only the first and the last stage may have no blocks, if "
-               "other layers are before or after the blocks");
+               "only the first and the last stage may have no blocks, if other "
+               "layers are before or after the blocks");
   else
     given_help(diag(diags, OUT_OF_RANGE, place,
                     "the numbers add up to %" PRId64
@@ -108,9 +108,7 @@ void cut_warn(const struct model *model, const struct settings *settings,
     if (p->repeated.count && p->stages.at[0].part_count == 1 &&
         find_even_turns(model, before, &p->repeated, (int64_t)p->stages.count,
                         most, &scratch, &even))
-      given_help(d, place,
-                 "the most even cut between blocks is "
-                 "`cut=\"%.*s\"`",
+      given_help(d, place, "the most even cut between blocks is `cut=\"%.*s\"`",
                  SLICE_ARG(even));
   }
   arena_close(&scratch);

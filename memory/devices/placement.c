@@ -214,9 +214,8 @@ static void find_nearest(struct place_finder *f, struct candidates *all) {
   for (size_t i = 0; i < all->at.count; i++) {
     const struct place_candidate *candidate = &all->at.at[i];
     progress_tell(f->request->model->progress,
-                  "nothing fits; searching the "
-                  "closest placement",
-                  (int64_t)i, (int64_t)all->at.count);
+                  "nothing fits; searching the closest placement", (int64_t)i,
+                  (int64_t)all->at.count);
     if (candidate->holds - f->placing->room >= least)
       break;
     if (!measure(f, candidate, &placement))

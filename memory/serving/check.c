@@ -103,9 +103,9 @@ static bool is_served(struct refusal *r, const struct model *model) {
   }
   text_put(r->why, "only language models can be served: this net continues no "
                    "sequence of tokens");
-  text_put(r->help, "a language model has `input tokens 2048 : i32`, and "
-                    "other inputs by `cross=`; for other nets use `batch=` "
-                    "and `decode=`");
+  text_put(r->help,
+           "a language model has `input tokens 2048 : i32`, and other inputs "
+           "by `cross=`; for other nets use `batch=` and `decode=`");
   return false;
 }
 
@@ -283,10 +283,10 @@ static bool keeps_values(struct refusal *r,
   if (serving_is_fused(infer) || !cache_blocks(cache_type_v(infer)))
     return true;
   r->setting = infer->attention ? "attention" : "flash";
-  text_printf(r->why,
-              "llama.cpp needs flash attention for a KV cache with "
-              "values in %s",
-              cache_word(cache_type_v(infer)));
+  text_printf(
+      r->why,
+      "llama.cpp needs flash attention for a KV cache with values in %s",
+      cache_word(cache_type_v(infer)));
   text_put(r->help, "use `attention=fused`, or `cache_v=f16`");
   return false;
 }

@@ -219,8 +219,8 @@ static void bind_stride(struct expander *e, struct binding *b,
     diag_offer(d, blank, (struct slice){"", 0},
                "to divide, write `/` with blanks on both sides or on none");
   diag_offer_omission(d, arg->span, "leave it out");
-  diag_otherwise(d, "to divide, write `/` with blanks on both sides or on "
-                    "none");
+  diag_otherwise(d,
+                 "to divide, write `/` with blanks on both sides or on none");
   b->failed = true;
 }
 

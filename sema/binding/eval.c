@@ -204,8 +204,7 @@ static struct value eval_field(struct expander *e, const struct expr *expr) {
   if (axis >= 0 || node->unsure)
     return value_poison;
   report(e, WRONG_AXIS, expr->span,
-         "the current tensor (%s) does not have "
-         "this axis",
+         "the current tensor (%s) does not have this axis",
          shape_text(shape).text);
   return value_poison;
 }
@@ -303,8 +302,7 @@ static struct value eval_bounds(struct expander *e, const struct expr *expr) {
     return value_poison;
   if (low < 1 || high < low) {
     struct diagnostic *d = report(e, OUT_OF_RANGE, expr->span,
-                                  "bounds must increase, from at "
-                                  "least 1");
+                                  "bounds must increase, from at least 1");
     struct text turned = text_new(e->arena);
     text_printf(&turned, "%" PRId64 "..%" PRId64, max_i64(high, 1), low);
     if (low > high)

@@ -205,10 +205,9 @@ static void offer_nearest(struct diagnostic *d, const struct reference *r,
 static void report_index(struct expander *e, const struct reference *r,
                          const struct symbol *family) {
   struct slice name = text_slice(&r->text);
-  struct diagnostic *d = report(e, UNKNOWN_LABEL, r->expr->span,
-                                "no layer above has the label "
-                                "`%.*s`",
-                                SLICE_ARG(name));
+  struct diagnostic *d =
+      report(e, UNKNOWN_LABEL, r->expr->span,
+             "no layer above has the label `%.*s`", SLICE_ARG(name));
   if (!diag_is_shown(d))
     return;
   diag_label(d, family->span, "this is the first one with the name");
@@ -247,12 +246,12 @@ static void report_unknown(struct expander *e, const struct reference *r,
     diag_suggest(d, root_span(r), s.best);
   if (dotted)
     diag_otherwise(
-        d, "a path is a label and the names of layers and groups inside it, "
-           "or a full name from a report; layers in a tail have no names");
+        d, "a path is a label and the names of layers and groups inside it, or "
+           "a full name from a report; layers in a tail have no names");
   else
     diag_otherwise(d,
-                   "write a label in front of a layer: `%.*s: conv ...`; it "
-                   "is visible below the layer, inside its %s",
+                   "write a label in front of a layer: `%.*s: conv ...`; it is "
+                   "visible below the layer, inside its %s",
                    SLICE_ARG(name),
                    r->expr->kind == EXPR_INDEX ? "def" : "braces");
 }

@@ -158,14 +158,13 @@ struct symbol *path_of_net(struct expander *e, struct slice path,
   bool one = dot || !name_is_repeated(e, root);
   if (one && !is_of_turn(e, symbol->first))
     return symbol;
-  struct diagnostic *d = report(e, UNKNOWN_LABEL, span,
-                                "`%.*s` is ambiguous: it may mean "
-                                "several layers here",
-                                SLICE_ARG(path));
+  struct diagnostic *d = report(
+      e, UNKNOWN_LABEL, span,
+      "`%.*s` is ambiguous: it may mean several layers here", SLICE_ARG(path));
   diag_label(d, e->model->nodes.at[symbol->first].span, "one of them is here");
   diag_help(d,
-            "a label is visible inside its braces: write it before them, "
-            "`fork %.*s: { ... }`, or with an index, `%.*s[i]: ...`",
+            "a label is visible inside its braces: write it before them, `fork "
+            "%.*s: { ... }`, or with an index, `%.*s[i]: ...`",
             SLICE_ARG(root), SLICE_ARG(root));
   symbol->node = NO_NODE;
   return symbol;

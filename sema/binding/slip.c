@@ -87,9 +87,9 @@ static bool padding_word(struct expander *e, struct binding *b,
   if (valid)
     diag_offer_omission(d, argument, "leave it out");
   else if (strided)
-    diag_offer(d, expr->span, slice_of("tf"),
-               "write `pad=tf` for TensorFlow's SAME; PyTorch's needs a "
-               "stride of 1");
+    diag_offer(
+        d, expr->span, slice_of("tf"),
+        "write `pad=tf` for TensorFlow's SAME; PyTorch's needs a stride of 1");
   else
     diag_offer(d, argument, slice_of("pad"), "write `pad`");
   if (valid)
@@ -150,8 +150,7 @@ void slip_product(struct expander *e, const struct expr *expr) {
   struct slice meant = text_slice(&sizes);
   struct slice said = sources_slice(e->diags->sources, expr->span);
   struct diagnostic *d = report(e, SIZES_OR_PRODUCT, expr->span,
-                                "`%.*s` is a product, so it gives one size, "
-                                "%s",
+                                "`%.*s` is a product, so it gives one size, %s",
                                 SLICE_ARG(said), count_text(product).text);
   diag_offer(d, expr->span, meant,
              "did you mean `%.*s`? For the product write `(%.*s)`",

@@ -178,8 +178,7 @@ static bool hint_other_layers(struct expander *e, struct diagnostic *d,
     text_printf(&layers, " and %zu other layers", left);
   if (count) {
     diag_offer_omission(d, span,
-                        "leave it out: %.*s take%s it, but this layer does "
-                        "not",
+                        "leave it out: %.*s take%s it, but this layer does not",
                         SLICE_ARG(layers), count == 1 ? "s" : "");
     diag_otherwise(d, "%.*s take%s `%.*s`, but this layer does not",
                    SLICE_ARG(layers), count == 1 ? "s" : "", SLICE_ARG(name));
@@ -208,8 +207,8 @@ void report_unknown_name(struct expander *e, struct slice name,
   else if (slice_is(name, "x"))
     diag_otherwise(d, "between two sizes x joins them: `3x3`, `k x k`");
   else if (name.length == 3 && name.at[1] == 'x') /* kxk */
-    diag_otherwise(d, "join named sizes with an x between blanks: `let k = "
-                      "3`, then `conv 64 k x k`");
+    diag_otherwise(d, "join named sizes with an x between blanks: `let k = 3`, "
+                      "then `conv 64 k x k`");
   else if (place == NAME_OF_TENSOR)
     diag_otherwise(d, "a label is visible only below its layer, within the "
                       "same braces");

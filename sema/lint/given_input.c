@@ -69,8 +69,7 @@ static const char *meant_by(const struct diags *diags,
   switch (given->rank) {
   case 1:
     return is_at_windows(diags, d) && as_square(dim[0], meant)
-               ? "a vector has no rows and columns; `reshape` makes a map of "
-                 "it"
+               ? "a vector has no rows and columns; `reshape` makes a map of it"
                : NULL;
   case 2:
     *meant = picture(dim[0], dim[1], 1);

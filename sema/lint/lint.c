@@ -241,8 +241,7 @@ static void check_dead(struct lint *l, int64_t node) {
               SLICE_ARG(fork->ends->label));
   } else {
     struct diagnostic *d = lint_warn(l, DEAD_BRANCH, node,
-                                     "nothing uses the output of this "
-                                     "layer");
+                                     "nothing uses the output of this layer");
     if (node == (int64_t)l->model->nodes.count - 1)
       diag_help(d, "this net names its outputs: name this one with `output`, "
                    "too");
@@ -269,10 +268,9 @@ static void check_kept(struct lint *l) {
                  "`decode=` for an encoder");
     return;
   }
-  struct diagnostic *d =
-      lint_warn(l, NOTHING_KEPT, node,
-                "attention written as matrix products has no KV cache; none "
-                "is counted");
+  struct diagnostic *d = lint_warn(
+      l, NOTHING_KEPT, node,
+      "attention written as matrix products has no KV cache; none is counted");
   diag_help(d, "`attention 8 causal` has one; see `netc layers attention`");
 }
 

@@ -110,8 +110,8 @@ void lint_dense_on_map(struct lint *l, int64_t node) {
                 n->kind->name, shape_channels(n->out),
                 shape_values(n->out) / shape_channels(n->out));
   diag_help(d,
-            "`fc %" PRId64 "` takes the whole map as one vector; `gap` "
-            "before it takes the mean of all positions",
+            "`fc %" PRId64 "` takes the whole map as one vector; `gap` before "
+            "it takes the mean of all positions",
             shape_channels(n->out));
 }
 

@@ -25,8 +25,7 @@ static void check_output(struct statement_walk *w, const struct stmt *stmt) {
            "this names the output `%.*s`, and applies no layer",
            SLICE_ARG(stmt->name));
   diag_offer(d, stmt->span, stmt->name,
-             "write the layer as `%.*s`, without "
-             "`output`",
+             "write the layer as `%.*s`, without `output`",
              SLICE_ARG(stmt->name));
 }
 

@@ -177,8 +177,7 @@ static void check_zero(struct check *c) {
 static void check_offload(struct check *c) {
   if (c->train->offload & OFFLOAD_PARAMETERS && c->train->zero != 3)
     needs(c, "offload",
-          "offloading parameters needs zero=3, which gathers them unit by "
-          "unit",
+          "offloading parameters needs zero=3, which gathers them unit by unit",
           "use `zero=3`, or `offload=optimizer`, `activations` or both: "
           "`optimizer_activations`");
 }
@@ -227,10 +226,9 @@ static void check_base(struct check *c) {
     frozen = c->model->params.at[i].fixed && c->model->params.at[i].rank > 1;
   if (!frozen)
     needs(c, "base",
-          "base sets the type of frozen matrices, but all "
-          "matrices are trained",
-          "use `lora=16` after a layer, `freeze { .. }` around layers, or "
-          "the option `--lora 16`");
+          "base sets the type of frozen matrices, but all matrices are trained",
+          "use `lora=16` after a layer, `freeze { .. }` around layers, or the "
+          "option `--lora 16`");
 }
 
 /* Checks fused_crossentropy, which includes the last product. */
@@ -275,11 +273,10 @@ static void check_update(struct check *c) {
       continue;
     struct span place = place_of(c, others[i].setting);
     c->good = false;
-    struct diagnostic *d =
-        diag(c->diags, OUT_OF_RANGE, place,
-             "update=backward frees each gradient after its step, which is "
-             "not supported with %s",
-             others[i].setting);
+    struct diagnostic *d = diag(c->diags, OUT_OF_RANGE, place,
+                                "update=backward frees each gradient after its "
+                                "step, which is not supported with %s",
+                                others[i].setting);
     if (given_has(c->settings, others[i].setting))
       diag_offer_omission(d, place, "leave it out");
     given_help(d, place, "leave out `%s`, or `update=backward`",
@@ -381,9 +378,7 @@ static void share_features(struct check *c) {
   struct diagnostic *d = warn(c, "tensor_parallel", degree,
                               "does not divide the features of any layer");
   diag_label(d, node_span(c, (size_t)node),
-             "this layer has the most "
-             "features: %" PRId64,
-             most);
+             "this layer has the most features: %" PRId64, most);
   say_nearest(c, d, "tensor_parallel", degree, most);
 }
 
@@ -466,8 +461,7 @@ void degrees_idle(const struct model *model, const struct settings *settings,
        "use `data_parallel=8 zero=1`, or leave it out");
   idle(&c, "keep_outputs", t->keep_outputs == TOGGLE_OFF, t->loss != LOSS_NONE,
        "a loss that reads the outputs",
-       "use `loss=crossentropy`, or leave "
-       "it out");
+       "use `loss=crossentropy`, or leave it out");
   idle(&c, "schedule", t->schedule != PIPELINE_PIPEDREAM, t->pipeline > 1,
        "a pipeline", "use `pipeline=4`, or leave it out");
   idle(&c, "cut", t->cut != CUT_LAYERS, t->pipeline > 1, "a pipeline",
@@ -479,8 +473,7 @@ void degrees_idle(const struct model *model, const struct settings *settings,
        "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_REGISTERS,
        t->loss == LOSS_CROSSENTROPY,
-       "a loss whose kernel computes in "
-       "registers",
+       "a loss whose kernel computes in registers",
        "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_INPLACE,
        t->loss == LOSS_CROSSENTROPY, "a loss with a softmax",

@@ -123,17 +123,17 @@ void gpu_put_help(struct text *out, struct slice word, bool as_option) {
   int size = gigabytes_in(word), several = several_in(word, &name);
   if (several > 1 && as_option)
     text_printf(out,
-                "for %d devices write `--gpu %.*s --data-parallel %d`, or "
-                "ask `netc place NET --gpus %dx%.*s`",
+                "for %d devices write `--gpu %.*s --data-parallel %d`, or ask "
+                "`netc place NET --gpus %dx%.*s`",
                 several, SLICE_ARG(name), several, several, SLICE_ARG(name));
   else if (several > 1)
     text_printf(out, "for %d devices write `gpu=%.*s data_parallel=%d`",
                 several, SLICE_ARG(name), several);
   else
-    text_printf(out,
-                "give its memory: `%s%dGiB`; `netc help gpus` lists the "
-                "known names",
-                as_option ? "--memory " : "memory=", size ? size : 48);
+    text_printf(
+        out,
+        "give its memory: `%s%dGiB`; `netc help gpus` lists the known names",
+        as_option ? "--memory " : "memory=", size ? size : 48);
 }
 
 /* Cards of tensor_split= */
@@ -527,8 +527,7 @@ static bool is_free(struct gpu_table *t, const struct gpu_cell *cell,
   struct gpus found = {t->found.at, t->found.count};
   if (slice_is(name, "all"))
     return fail(t, cell,
-                "the name `all` means every device; choose another "
-                "name");
+                "the name `all` means every device; choose another name");
   if (!gpu_find(&found, name, &several) && !several)
     return true;
   return fail(t, cell, "`%.*s` is a device already; choose another name",
@@ -593,10 +592,10 @@ static bool read_row(struct gpu_table *t) {
     if (cell.last && count == 0 && cell.text.length == 0)
       return true; /* an empty line */
     if (count == t->count)
-      return fail(t, &cell,
-                  "this line has more columns than the first line, "
-                  "which has %d",
-                  t->count);
+      return fail(
+          t, &cell,
+          "this line has more columns than the first line, which has %d",
+          t->count);
     const struct gpu_column *column = t->of[count++];
     void *at = (char *)&gpu + column->offset;
     if (column == columns && !read_name(t, &cell))
