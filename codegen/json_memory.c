@@ -343,7 +343,7 @@ static void put_moment(void *user, const struct moment *moment) {
 
 static void put_timeline(struct json_writer *w) {
   const struct compiled *c = w->c;
-  if (!w->c->options->timeline)
+  if (!w->c->options->timeline && !w->c->options->details)
     return;
   json_member_open(&w->json, "timeline", '[');
   memory_moments(c->model, c->settings, &c->memory, false, put_moment, w);

@@ -65,7 +65,7 @@ static void put_options(enum command command, char between) {
   struct netc_argument argument = {.size = sizeof argument};
   for (int i = 0; i < OPTION_COUNT; i++) {
     const struct option_row *row = option_row((enum option_id)i);
-    if (!option_taken(command, row))
+    if (!option_listed(command, row))
       continue;
     if (row->name)
       printf("--%s%c", row->name, between);
@@ -87,11 +87,11 @@ static void each_value(value_fn *put) {
   struct netc_argument argument = {.size = sizeof argument};
   for (int i = 0; i < OPTION_COUNT; i++) {
     const struct option_row *row = option_row((enum option_id)i);
-    if (row->name && is_choice(row->value))
+    if (row->name && is_choice(row->value) && !row->replaced)
       put(row->name, row->value);
   }
-  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
-    netc_setting_argument(i, &argument);
+  for (size_t i = 0; setting_listed(&i, &setting);) {
+    netc_setting_argument(i - 1, &argument);
     struct option_text text = setting_text(&setting, &argument);
     text.text[strcspn(text.text, " ")] = '\0';
     if (*argument.words)
@@ -199,7 +199,7 @@ static void put_zsh_options(enum command command) {
   for (int i = 0; i < OPTION_COUNT; i++) {
     const struct option_row *row = option_row((enum option_id)i);
     char name[64];
-    if (!option_taken(command, row) || i == OPTION_WARNING)
+    if (!option_listed(command, row) || i == OPTION_WARNING)
       continue;
     snprintf(name, sizeof name, row->name ? "--%s" : "%s",
              row->name ? row->name : "");
@@ -317,10 +317,10 @@ static void put_fish(void) {
   puts("complete -c netc -a '(netc zoo 2>/dev/null | string replace -rf "
        "\"^  (\\S+).*\" \"zoo:\\$1\")'");
   for (int i = 0; i < OPTION_COUNT; i++)
-    if (i != OPTION_WARNING)
+    if (i != OPTION_WARNING && !option_row((enum option_id)i)->replaced)
       put_fish_row(option_row((enum option_id)i));
-  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
-    netc_setting_argument(i, &argument);
+  for (size_t i = 0; setting_listed(&i, &setting);) {
+    netc_setting_argument(i - 1, &argument);
     struct option_text text = setting_text(&setting, &argument);
     printf("complete -c netc -l %.*s -r -f -a '",
            (int)strcspn(text.text + 2, " "), text.text + 2);

@@ -44,7 +44,7 @@ static void put_command(const struct command_row *row) {
 static void put_options(enum command command, enum option_group group) {
   for (int i = 0; i < OPTION_COUNT; i++) {
     const struct option_row *row = option_row((enum option_id)i);
-    if (row->group != group || !option_taken(command, row))
+    if (row->group != group || !option_listed(command, row))
       continue;
     char left[sizeof(struct option_text) + 2];
     snprintf(left, sizeof left, "  %s", option_text(row).text);
@@ -76,7 +76,7 @@ static void put_settings(enum command command) {
 static bool has_group(enum command command, enum option_group group) {
   for (int i = 0; i < OPTION_COUNT; i++) {
     const struct option_row *row = option_row((enum option_id)i);
-    if (row->group == group && option_taken(command, row))
+    if (row->group == group && option_listed(command, row))
       return true;
   }
   return false;
@@ -172,8 +172,8 @@ static int print_settings(void) {
   struct netc_argument argument = {.size = sizeof argument};
   puts("`train NAME=VALUE` or `infer NAME=VALUE` in a source, --NAME VALUE on "
        "the\ncommand line, where data_parallel is --data-parallel.\n");
-  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
-    netc_setting_argument(i, &argument);
+  for (size_t i = 0; setting_listed(&i, &setting);) {
+    netc_setting_argument(i - 1, &argument);
     char left[64], text[1024];
     snprintf(left, sizeof left, "%-16s %s", setting.name, setting.section);
     snprintf(text, sizeof text, "%s (%s)", argument.doc, argument.fallback);
@@ -237,12 +237,11 @@ static int print_manual(void) {
     printf("## %s\n\n", titles[g]);
     for (int i = 0; i < OPTION_COUNT; i++) {
       const struct option_row *row = option_row((enum option_id)i);
-      if (row->group == (enum option_group)g)
+      if (row->group == (enum option_group)g && !row->replaced)
         put_row(option_text(row).text, row->help, "");
     }
-    for (size_t i = 0;
-         g == GROUP_SETTINGS && netc_setting(i, &setting) == NETC_OK; i++) {
-      netc_setting_argument(i, &argument);
+    for (size_t i = 0; g == GROUP_SETTINGS && setting_listed(&i, &setting);) {
+      netc_setting_argument(i - 1, &argument);
       put_row(setting_text(&setting, &argument).text, argument.doc,
               argument.words);
     }
@@ -257,7 +256,7 @@ static int print_manual(void) {
       printf("## netc %s\n\n", command_row((enum command)c)->word);
     for (int i = 0; i < OPTION_COUNT; i++) {
       const struct option_row *row = option_row((enum option_id)i);
-      if (row->group == GROUP_NONE && option_taken((enum command)c, row))
+      if (row->group == GROUP_NONE && option_listed((enum command)c, row))
         put_row(option_text(row).text, row->help, "");
     }
   }

@@ -39,11 +39,30 @@ int look_set_columns(struct netc_options *look, const char *list) {
   return EXIT_DONE;
 }
 
-int look_set_sort(struct netc_options *look, const char *name) {
-  if (!find_column(name, strlen(name), true))
-    return no_column(OPTION_SORT, name, strlen(name));
-  look->sort = name;
-  return EXIT_DONE;
+int look_set_sort(struct netc_options *look, char *value) {
+  size_t length = strcspn(value, ":");
+  if (!find_column(value, length, true))
+    return no_column(OPTION_SORT, value, length);
+  look->sort = value;
+  if (!value[length])
+    return EXIT_DONE;
+  value[length] = '\0';
+  return look_set_top(look, value + length + 1);
+}
+
+int look_set_top(struct netc_options *look, const char *value) {
+  return option_number(OPTION_TOP, value, 1, INT32_MAX, &look->top)
+             ? EXIT_DONE
+             : EXIT_USAGE;
+}
+
+int look_set_unfold(struct netc_options *look, const char *value) {
+  look->unfold = true;
+  look->expand = look->expand || value;
+  if (!value || strcmp(value, "fused") == 0)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--unfold=%s: write --unfold, or --unfold=fused",
+                  value);
 }
 
 int look_set_width(struct netc_options *look, const char *value) {

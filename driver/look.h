@@ -9,7 +9,9 @@
 int look_set_columns(struct netc_options *look, const char *list);
 
 /* --sort macs */
-int look_set_sort(struct netc_options *look, const char *name);
+int look_set_sort(struct netc_options *look, char *value);
+int look_set_top(struct netc_options *look, const char *value);
+int look_set_unfold(struct netc_options *look, const char *value);
 
 /* --width 240pt, in tenths of a point. */
 int look_set_width(struct netc_options *look, const char *value);

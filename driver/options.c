@@ -146,7 +146,19 @@ bool option_setting(enum command command, size_t *index,
                     struct netc_setting *setting) {
   while (settings_taken(command) &&
          netc_setting((*index)++, setting) == NETC_OK)
-    if (!is_hidden(command, setting->name))
+    if (!is_hidden(command, setting->name) &&
+        !setting_row(slice_of(setting->name)).old)
+      return true;
+  return false;
+}
+
+bool option_listed(enum command command, const struct option_row *row) {
+  return !row->replaced && option_taken(command, row);
+}
+
+bool setting_listed(size_t *index, struct netc_setting *setting) {
+  while (netc_setting((*index)++, setting) == NETC_OK)
+    if (!setting_row(slice_of(setting->name)).old)
       return true;
   return false;
 }
@@ -190,8 +202,10 @@ static void open_parser(struct option_parser *p, enum command command) {
       *letter++ = ':';
   }
   struct netc_setting setting = {.size = sizeof setting};
-  for (size_t i = 0; option_setting(command, &i, &setting);)
-    add_setting(p, &setting);
+  for (size_t i = 0;
+       settings_taken(command) && netc_setting(i, &setting) == NETC_OK; i++)
+    if (!is_hidden(command, setting.name))
+      add_setting(p, &setting);
 }
 
 /* True if `words`, separated by blanks, contain the name. */

@@ -41,6 +41,7 @@ struct option_row {
   enum option_group group;
   const char *needs;    /* "from FILE": the option that it needs; or NULL */
   const char *excludes; /* options that do not go together with it; or NULL */
+  const char *replaced; /* an old spelling, which no list shows, and the new */
   const char *shown;    /* text for the help, in place of the generated one */
   const char *help;
 };
@@ -56,6 +57,7 @@ struct setting_row {
   bool devices;        /* names a device; `all` stands for all of them */
   bool whole;          /* from a digit on, commas belong to the value */
   bool cards;          /* so do they between names */
+  bool old;            /* still accepted, but in no list */
   unsigned hidden;     /* commands whose hints never mention it: FOR(...) */
 };
 
@@ -80,9 +82,15 @@ struct option_text setting_text(const struct netc_setting *setting,
 bool option_taken(enum command command, const struct option_row *row);
 bool settings_taken(enum command command);
 
+/* As option_taken(), for lists: without old spellings. */
+bool option_listed(enum command command, const struct option_row *row);
+
+/* The next setting for a list, from *index on: without old ones. */
+bool setting_listed(size_t *index, struct netc_setting *setting);
+
 /*
- * The next setting of a command, from *index on. Omits settings with the name
- * of one of its own options.
+ * The next setting of a command for a list, from *index on. Omits old ones, and
+ * settings with the name of one of its own options.
  */
 bool option_setting(enum command command, size_t *index,
                     struct netc_setting *setting);

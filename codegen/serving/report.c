@@ -298,8 +298,9 @@ static void put_whose_step(struct serving_report *r) {
   if (infer->step || !infer->weight_dtype ||
       weights_type(infer->weight_dtype)->scope != SCOPE_FILE)
     return;
-  text_put(&r->line, "  the step is the profile's; for llama.cpp's use `--step "
-                     "llama.cpp`");
+  text_put(&r->line,
+           "  the step is the profile's; for llama.cpp's use `--runtime "
+           "llama.cpp`");
   end_line(r);
 }
 
