@@ -137,8 +137,10 @@ function use_is_confined() {
   const done = check("", "false");
   const text = fs.readFileSync(comment, "utf8");
   assert.ok(!(done.stdout + text).includes("hunter2"), done.stdout + text);
-  assert.match(done.stdout, /ini.net,line=1,col=5::[^\n]*outside of the folders/);
-  assert.match(done.stdout, /lib.net,line=1,col=5::[^\n]*outside of the folders/);
+  assert.match(done.stdout,
+    /ini.net,line=1,col=5::[^\n]*outside the folders that --confine/);
+  assert.match(done.stdout,
+    /lib.net,line=1,col=5::[^\n]*outside the folders that --confine/);
   assert.match(text, /#### `nets\/inside.net`\n\n\| \| before \| after/);
   for (const name of ["nets/ini.net", "nets/lib.net", "nets/inside.net",
     "lib/head.net"])
