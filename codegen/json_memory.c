@@ -202,6 +202,10 @@ void writer_put_board(struct json_writer *w) {
   json_member_int(json, "table_bytes", f->tables);
   json_member_int(json, "code_bytes", f->code);
   json_member_some(json, "tflm_arena_bytes", f->instead);
+  if (f->seconds > 0) {
+    json_member_int(json, "bound_instructions", (int64_t)f->instructions);
+    json_member_known(json, "bound_seconds", f->seconds);
+  }
   if (f->why)
     json_member_string(json, "refusal", slice_of(f->why));
   json_put_close(json, '}');

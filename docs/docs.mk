@@ -84,6 +84,11 @@ board-code: $(build)/netc
 	tools/board_code.py $(build)/netc >$(build)/kernels.def
 	mv $(build)/kernels.def memory/kernels.def
 
+# Instructions of products, counted in QEMU.
+board-time: $(build)/netc
+	tools/board_time.py $(build)/netc >$(build)/instructions.def
+	mv $(build)/instructions.def memory/instructions.def
+
 pictures: $(build)/netc
 	tools/charts.sh $(build)/netc docs/charts
 	tools/diagrams.sh $(build)/netc docs
@@ -112,4 +117,4 @@ speed: $(build)/netc
 -include $(wasm_objects:.o=.d)
 
 .PHONY: web site check-site docs pictures gallery zoo accuracy calibrate speed \
-        board-code
+        board-code board-time

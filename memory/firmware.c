@@ -223,6 +223,17 @@ static int64_t greedy_arena(const struct model *model,
   return height;
 }
 
+/* The time of a board whose core is measured. */
+static void find_time(const struct model *model,
+                      const struct settings *settings, struct firmware *f) {
+  const struct board_row *board = f->board;
+  if (!board || !f->measured)
+    return;
+  f->instructions = firmware_instructions(model, settings, (int)board->core);
+  f->seconds = f->instructions / core_issues(board->core) /
+               ((double)board->megahertz * 1e6);
+}
+
 /* The whole */
 
 static bool is_within(int64_t need, int64_t room) {
@@ -247,6 +258,7 @@ bool firmware_find(const struct model *model, const struct settings *settings,
   f->why = tables_make(model, settings, &program, &tables);
   if (!f->why)
     add_program(f, &tables);
+  find_time(model, settings, f);
   f->instead = greedy_arena(model, settings);
   f->flash = size_sum(f->weights, f->tables + f->code);
   f->loaded = f->board && f->board->loaded ? f->flash : 0;

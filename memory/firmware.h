@@ -20,12 +20,14 @@ struct firmware {
   int64_t stack;  /* of X_run(), an upper bound */
   int64_t loaded; /* flash that is copied into RAM */
   int64_t weights;
-  int64_t tables;  /* those of `-o x.c` */
-  int64_t code;    /* the runtime with the kernels of the net */
-  int64_t ram;     /* arena, state, stack, loaded */
-  int64_t flash;   /* weights, tables, code */
-  bool measured;   /* code, state and stack are known */
-  bool fits;       /* what is known is within what is known of the board */
+  int64_t tables;      /* those of `-o x.c` */
+  int64_t code;        /* the runtime with the kernels of the net */
+  int64_t ram;         /* arena, state, stack, loaded */
+  int64_t flash;       /* weights, tables, code */
+  bool measured;       /* code, state and stack are known */
+  bool fits;           /* what is known is within what is known of the board */
+  double instructions; /* of an inference, a lower bound; 0: not known */
+  double seconds;      /* the same at the clock of the board */
   const char *why; /* why the runtime cannot run the net; or NULL: then tables,
                       code, state and stack are 0 */
   int64_t instead; /* of a net in 8 bits, arena that TensorFlow Lite Micro's
@@ -36,5 +38,9 @@ struct firmware {
 /* False if a sum passes 2^63 - 1. */
 bool firmware_find(const struct model *model, const struct settings *settings,
                    struct firmware *firmware);
+
+/* Instructions of an inference on a measured core, a lower bound. */
+double firmware_instructions(const struct model *model,
+                             const struct settings *settings, int core);
 
 #endif

@@ -317,6 +317,46 @@ static void boards_make_a_table(void **state) {
          "  does not fit\n128KiB ", "");
 }
 
+static long bound_of(const char *net, const char *options, double *seconds) {
+  char arguments[200];
+  json_t *all;
+  write_text(BUILD "/tests/boards-time.net", net, strlen(net));
+  snprintf(arguments, sizeof arguments, BUILD "/tests/boards-time.net %s",
+           options);
+  json_t *board = board_of_report(arguments, &all);
+  json_t *time = json_object_get(board, "bound_seconds");
+  long bound = time ? member(board, "bound_instructions") : 0;
+  *seconds = json_number_value(time);
+  json_decref(all);
+  return bound;
+}
+
+/* Products at the fewest instructions that memory/instructions.def has. */
+static void the_time_is_a_bound(void **state) {
+  (void)state;
+  double seconds, slow;
+  long bound = bound_of("input 10x10x32\nconv 32 3x3\n",
+                        "--board nucleo-f746zg", &seconds);
+  const long products = 8 * 8 * 32 * 9 * 32;
+  assert_true(bound > products && bound < 8 * products);
+  assert_true(fabs(seconds * 2 * 216e6 - (double)bound) < 2);
+  /* Zeros around a map of 3x3: 7 of 9 taps are inside, on each axis. */
+  long padded = bound_of("input 3x3x32\nconv 32 3x3 pad\n",
+                         "--board nucleo-f746zg", &slow);
+  assert_true(labs(padded * 64 * 9 - bound * 49) <= 64 * 9 + 49);
+  assert_true(bound_of("input 10x10x32\nconv 32 3x3\n", "--board nucleo-f446re",
+                       &slow) == bound);
+  assert_true(fabs(slow - seconds * 2 * 216 / 180) < 1e-6); /* one a cycle */
+  /* In 8 bits fewer, without a unit for floating point many more. */
+  assert_true(bound_of("input 10x10x32\nconv 32 3x3\n",
+                       "--board nucleo-f746zg --dtype i8", &slow) < bound);
+  assert_true(bound_of("input 10x10x32\nconv 32 3x3\n", "--board rpi-pico",
+                       &slow) > 20 * bound);
+  assert_int_equal(bound_of("input 10x10x32\nconv 32 3x3\n",
+                            "--board esp32-s3-devkitc-1", &slow),
+                   0);
+}
+
 static void the_schema_describes_a_board(void **state) {
   (void)state;
   skip_without_python("jsonschema");
@@ -451,6 +491,7 @@ int main(void) {
       cmocka_unit_test(a_net_that_does_not_run_says_so),
       cmocka_unit_test(an_arena_must_be_in_one_piece),
       cmocka_unit_test(boards_make_a_table),
+      cmocka_unit_test(the_time_is_a_bound),
       cmocka_unit_test(the_schema_describes_a_board),
       slow_test(the_linker_agrees_in_float32),
       slow_test(the_linker_agrees_in_8_bits),

@@ -286,4 +286,5 @@ def main():
     print('\n#undef RUNTIME\n#undef SHARED\n#undef STACK')
 
 
-main()
+if __name__ == '__main__':
+    main()

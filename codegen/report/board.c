@@ -115,6 +115,24 @@ static void put_remarks(const struct compiled *c, const struct firmware *f,
   }
 }
 
+/* "at least 41.7 ms: 18.0 M instructions at 216 MHz, at most 2 in a cycle" */
+static void put_time(const struct compiled *c, const struct firmware *f,
+                     struct screen_row *rows, size_t *count) {
+  struct text lead = text_new(c->arena), rest = lead;
+  if (f->seconds <= 0)
+    return;
+  int issues = core_issues(f->board->core);
+  text_put(&lead, "at least ");
+  text_seconds(&lead, f->seconds);
+  text_short_count(&rest, (int64_t)f->instructions, 'G');
+  text_printf(&rest, " instructions of products at %d MHz",
+              f->board->megahertz);
+  if (issues > 1)
+    text_printf(&rest, ", at most %d in a cycle", issues);
+  rows[(*count)++] = (struct screen_row){
+      .label = "time", .lead = text_slice(&lead), .text = text_slice(&rest)};
+}
+
 size_t board_rows(const struct compiled *c, const struct firmware *f,
                   struct screen_row rows[BOARD_ROWS]) {
   const struct board_part ram[] = {{"arena", f->arena, true},
@@ -132,6 +150,7 @@ size_t board_rows(const struct compiled *c, const struct firmware *f,
   put_row(c, &rows[0], f->ram, f->ram_room, ram, ", I/O in the arena");
   put_row(c, &rows[1], f->flash, f->flash_room, flash, "");
   put_remarks(c, f, rows, &count);
+  put_time(c, f, rows, &count);
   return count;
 }
 

@@ -30,9 +30,9 @@ enum { KNOWN = sizeof known / sizeof *known };
 
 static const struct {
   const char *word;
-  int pointer;
+  int pointer, issues;
 } cores[] = {
-#define CORE(constant, word, pointer, measured) {word, pointer},
+#define CORE(constant, word, pointer, issues, measured) {word, pointer, issues},
 #include "sema/model/cores.def"
 };
 
@@ -50,6 +50,10 @@ const char *core_word(enum board_core core) {
 
 int core_pointer(enum board_core core) {
   return cores[core].pointer;
+}
+
+int core_issues(enum board_core core) {
+  return cores[core].issues;
 }
 
 /* The next name of a list; empty at the end. */

@@ -5,14 +5,14 @@
 #include "sema/model/settings.h"
 
 enum board_core {
-#define CORE(constant, word, pointer, measured) CORE_##constant,
+#define CORE(constant, word, pointer, issues, measured) CORE_##constant,
 #include "sema/model/cores.def"
   CORE_COUNT
 };
 
 enum {
   CORES_MEASURED = 0
-#define CORE(constant, word, pointer, measured) +measured
+#define CORE(constant, word, pointer, issues, measured) +measured
 #include "sema/model/cores.def"
 };
 
@@ -44,6 +44,9 @@ const char *core_word(enum board_core core);
 
 /* Bytes of a pointer. */
 int core_pointer(enum board_core core);
+
+/* Instructions that a cycle can execute at most. */
+int core_issues(enum board_core core);
 
 /* True if a board, or its RAM or flash, is named: the question is then whether
  * inference fits it. */
