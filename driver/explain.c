@@ -81,51 +81,82 @@ static const struct synonyms *find_synonym(struct slice name) {
   return NULL;
 }
 
-static bool put_section(struct slice name, struct suggestion *s) {
+/* What a name stands for: a page, or a line. */
+struct explained {
+  const char *page, *say;
+};
+
+static const char *section_of(struct slice name, struct suggestion *s) {
   struct netc_word word = {.size = sizeof word};
   for (size_t i = 0; netc_word(i, &word) == NETC_OK; i++) {
     suggest_offer(s, slice_of(word.name));
-    if (!is_word(slice_of(word.name), name))
-      continue;
-    fputs(word.page, stdout);
-    return true;
+    if (is_word(slice_of(word.name), name))
+      return word.page;
   }
-  return false;
+  return NULL;
 }
 
-static bool put_word(const char *name, struct suggestion *s) {
-  if (put_section(slice_of(name), s))
-    return true;
-  const struct synonyms *row = find_synonym(slice_of(name));
-  const char *page = !row        ? NULL
-                     : row->page ? row->page
-                                 : page_beside(row->words);
+static const char *slug_of(const char *name, struct suggestion *s) {
+  struct netc_slug slug = {.size = sizeof slug};
+  for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++) {
+    suggest_offer(s, slice_of(slug.name));
+    if (strcmp(slug.name, name) == 0)
+      return slug.page;
+  }
+  return NULL;
+}
+
+static struct explained find(const char *name, struct suggestion *s) {
+  struct explained found = {slug_of(name, s), NULL};
+  if (!found.page)
+    found.page = section_of(slice_of(name), s);
+  const struct synonyms *row = found.page ? NULL : find_synonym(slice_of(name));
+  if (!row)
+    return found;
+  const char *page = row->page ? row->page : page_beside(row->words);
   if (page)
-    return put_section(slice_of(page), s);
-  if (row)
-    printf("%s: %s\n", name, row->say);
-  return row;
+    found.page = section_of(slice_of(page), s);
+  else
+    found.say = row->say;
+  return found;
 }
 
 static int put_page(const char *name) {
-  struct netc_slug slug = {.size = sizeof slug};
   struct suggestion s = suggest_begin(slice_of(name));
-  for (size_t i = 0; netc_slug(i, &slug) == NETC_OK; i++) {
-    suggest_offer(&s, slice_of(slug.name));
-    if (strcmp(slug.name, name) != 0)
-      continue;
-    fputs(slug.page, stdout);
-    return EXIT_DONE;
-  }
-  if (put_word(name, &s))
-    return EXIT_DONE;
-  if (s.best.at)
+  struct explained found = find(name, &s);
+  if (found.page)
+    fputs(found.page, stdout);
+  else if (found.say)
+    printf("%s: %s\n", name, found.say);
+  else if (s.best.at)
     return complain(EXIT_USAGE,
                     "unknown diagnostic or word `%s`; did you mean `%.*s`?",
                     name, SLICE_ARG(s.best));
-  return complain(EXIT_USAGE,
-                  "unknown diagnostic or word `%s`; `netc explain` lists them",
-                  name);
+  else
+    return complain(EXIT_USAGE,
+                    "unknown diagnostic or word `%s`; `netc explain` lists "
+                    "them",
+                    name);
+  return EXIT_DONE;
+}
+
+/* Prints the operand, or with those after it a term of several words: receptive
+ * field. Returns the number of operands; 0 after a complaint. */
+static int put_term(char **operands, int count) {
+  enum { MOST_WORDS = 4 };
+  for (int words = count < MOST_WORDS ? count : MOST_WORDS; words > 1;
+       words--) {
+    char name[128];
+    size_t used = 0;
+    for (int i = 0; i < words && used < sizeof name; i++)
+      used += (size_t)snprintf(name + used, sizeof name - used, "%s%s",
+                               i ? " " : "", operands[i]);
+    struct suggestion s = suggest_begin(slice_of(name));
+    struct explained found = find(name, &s);
+    if (used < sizeof name && (found.page || found.say))
+      return put_page(name) == EXIT_DONE ? words : 0;
+  }
+  return put_page(operands[0]) == EXIT_DONE;
 }
 
 int command_explain(int argc, char **argv) {
@@ -135,8 +166,13 @@ int command_explain(int argc, char **argv) {
   int status = EXIT_DONE;
   if (slugs.count == 0)
     put_list();
-  for (int i = 0; i < slugs.count && status == EXIT_DONE; i++)
-    status = put_page(slugs.at[i]);
+  for (int i = 0, words; i < slugs.count; i += words) {
+    words = put_term(&slugs.at[i], slugs.count - i);
+    if (!words) {
+      status = EXIT_USAGE;
+      break;
+    }
+  }
   int end = finish_stdout();
   return status ? status : end;
 }

@@ -30,9 +30,9 @@ int live_check(const struct net_options *o) {
     case OPTION_MUST_FIT: break;
     default:
       return complain(EXIT_USAGE,
-                      "--live: the page cannot recompile the net with `%s`; "
+                      "--live: the page cannot recompile the net with `--%s`; "
                       "leave one of them out",
-                      option_text(option_row(o->given[i].option)).text);
+                      option_row(o->given[i].option)->name);
     }
   return EXIT_DONE;
 }

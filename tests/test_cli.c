@@ -121,9 +121,9 @@ static void options_of_other_programs_lead_to_ours(void **state) {
 static void an_offer_can_be_taken(void **state) {
   (void)state;
   expect(NETC " examples/llama3.net --predict --expert-parallel 8", 2, "",
-         "--tensor-parallel splits inference among devices");
+         "of language models: add --context 8192, or --runtime vllm");
   expect(NETC " check zoo:mixtral --predict --expert-parallel 8", 2, "",
-         "--tensor-parallel splits inference among devices");
+         "of language models: add --context 8192, or --runtime vllm");
   expect(NETC " examples/vgg16.net --bs 4", 2, "", "write `--batch N`");
   expect(NETC " plan --bs 4 x.csv", 2, "",
          "unknown option `--bs`; see `netc plan --help`");

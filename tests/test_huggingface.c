@@ -474,11 +474,13 @@ static void gguf_is_a_net(void **state) {
     int64_t params;
   } files[] = {
       {"bge-small-en-v1.5-f16", "infer dtype=f16\n", 33212160},
-      {"gemma-2b-f16", "infer dtype=f16\n", 2506172416},
-      {"llama-3.2-1b-bf16", "infer dtype=bf16\n", 1235814400},
-      {"mistral-7b-q4_k", "weight_dtype=q4_k_m\n", 7241732096},
-      {"mixtral-8x7b-q4_0", "weight_dtype=q4_0\n", 46702792704},
-      {"qwen2-0.5b-q8_0", "weight_dtype=q8_0\n", 494032768},
+      {"gemma-2b-f16", "infer dtype=f16 runtime=llama.cpp\n", 2506172416},
+      {"llama-3.2-1b-bf16", "infer dtype=bf16 runtime=llama.cpp\n", 1235814400},
+      {"mistral-7b-q4_k", "weight_dtype=q4_k_m runtime=llama.cpp\n",
+       7241732096},
+      {"mixtral-8x7b-q4_0", "weight_dtype=q4_0 runtime=llama.cpp\n",
+       46702792704},
+      {"qwen2-0.5b-q8_0", "weight_dtype=q8_0 runtime=llama.cpp\n", 494032768},
   };
   char path[200];
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -54,7 +54,7 @@
     checkpoint gpu unit reshard prefetch bucket offload sequence_parallel
     keep_gathered flat_gather schedule cut runtime board weight_dtype fold
     fuse overlap patches stream cache cache_v step flash sampler gpu_layers
-    host_experts fits
+    tensor_split host_experts fits
 "))
 
 (defconst netc-mode-functions

@@ -40,7 +40,7 @@ CHOOSERS = """
     checkpoint gpu unit reshard prefetch bucket offload sequence_parallel
     keep_gathered flat_gather schedule cut runtime board weight_dtype fold
     fuse overlap patches stream cache cache_v step flash sampler gpu_layers
-    host_experts fits
+    tensor_split host_experts fits
 """.split()
 FUNCTIONS = "min max floor ceil round sqrt log2 divisible".split()
 

@@ -43,8 +43,7 @@ static const struct {
     {"s stride strides subsample step", "stride", "a stride is written `/2`"},
     {"p padding pad paddings border border_mode pads", "pad",
      "`pad` keeps the size at stride 1, `pad=1` adds one row and column at "
-     "each "
-     "side"},
+     "each side"},
     {"d dilation dilate dilations dilation_rate dilation_factor", "dilate",
      "dilation is written `dilate=2`"},
     {"g groups group num_groups feature_group_count", "groups",

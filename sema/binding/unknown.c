@@ -1,4 +1,5 @@
 /* Undefined names: the report, and suggestions. */
+#include "layers/foreign/items.h"
 #include "sema/binding/hint.h"
 
 /* True for `3xk` or `kxk` if every part is a number or a constant. */
@@ -186,6 +187,17 @@ static bool hint_other_layers(struct expander *e, struct diagnostic *d,
   return count;
 }
 
+/* An option of other frameworks without a value, which a layer does not need.
+ */
+static bool hint_option_word(struct diagnostic *d, const struct arg_spec *specs,
+                             struct slice name, struct span span) {
+  const char *meaning = specs ? items_meaning(NULL, name) : NULL;
+  if (!meaning || (strcmp(meaning, "states") != 0 && strcmp(meaning, "-") != 0))
+    return false;
+  diag_offer_omission(d, span, "leave it out: %s", items_why(meaning, name));
+  return true;
+}
+
 void report_unknown_name(struct expander *e, struct slice name,
                          struct span span, enum name_place place,
                          const struct arg_spec *specs) {
@@ -196,6 +208,7 @@ void report_unknown_name(struct expander *e, struct slice name,
   if (!diag_is_shown(d) || hint_comment(e, d, span) ||
       hint_sizes(e, d, name, span) || hint_shorthand(d, specs, name, span) ||
       hint_value(e, d, specs, name, span) ||
+      hint_option_word(d, specs, name, span) ||
       (place == NAME_OF_TAIL && (hint_foreign_layer(d, name, span) ||
                                  hint_other_layers(e, d, name, span))))
     return;
