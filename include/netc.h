@@ -34,8 +34,8 @@
 extern "C" {
 #endif
 
-#define NETC_VERSION "0.2.0"
-#define NETC_VERSION_NUMBER 200 /* 10000 * major + 100 * minor + patch */
+#define NETC_VERSION "0.3.0"
+#define NETC_VERSION_NUMBER 300 /* 10000 * major + 100 * minor + patch */
 
 #if defined __GNUC__
 #define NETC_API __attribute__((visibility("default")))

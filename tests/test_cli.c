@@ -21,7 +21,7 @@ static void exit_statuses_are_as_documented(void **state) {
   expect(NETC " help fmt", 0, "netc fmt", "");
   expect(NETC " examples/resnet50.net --depth 0 2>&1 | grep 'conv 64 7x7 /2 '",
          1, "", "");
-  expect(NETC " --version", 0, "netc 0.2", "");
+  expect(NETC " --version", 0, "netc 0.3", "");
 }
 
 /* In JSON they are in the order in which they are declared. */

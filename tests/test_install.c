@@ -220,7 +220,7 @@ static void cmake_finds_the_package_and_follows_dependencies(void **state) {
     skip();
   write_in(dir, "CMakeLists.txt",
            "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
-           "find_package(netc 0.2 REQUIRED)\n"
+           "find_package(netc 0.3 REQUIRED)\n"
            "netc_generate(model SOURCE nets/model.net REPORT model.txt\n"
            "  DIAGRAM model.dot OUTPUTS out/model.json HEADER model.h\n"
            "  DEFINE width=3\n"
@@ -265,7 +265,7 @@ static void cmake_holds_budgets(void **state) {
     skip();
   write_in(dir, "CMakeLists.txt",
            "cmake_minimum_required(VERSION 3.20)\nproject(consumer NONE)\n"
-           "find_package(netc 0.2 REQUIRED)\n"
+           "find_package(netc 0.3 REQUIRED)\n"
            "netc_budget(small SOURCE model.net DEFINE width=3\n"
            "  BUDGET params=20 train=1MiB OPTIONS --batch 2)\n"
            "netc_budget(device SOURCE model.net OPTIONS --memory ${memory})\n");

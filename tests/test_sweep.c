@@ -29,7 +29,7 @@ static void rows_of_a_sweep_are_the_same(void **state) {
   expect(SWEEP, 0,
          "width,input,param_count,mac_count,arena_bytes,weight_bytes,"
          "training_peak_bytes,origin\n"
-         "4,48,56370,595360,36864,225480,823296,netc-0.2-",
+         "4,48,56370,595360,36864,225480,823296,netc-0.3-",
          "");
   expect(text_of(NETC " sweep " WIDTHS_NET " -D width=5..9 --append -o "
                       "%s/a.csv",

@@ -1,4 +1,4 @@
-# a-value-without-an-axis, by netc 0.2.0:
+# a-value-without-an-axis, by netc 0.3.0:
 # 2,423 parameters, 56,832 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

@@ -1,4 +1,4 @@
-# blocks, by netc 0.2.0:
+# blocks, by netc 0.3.0:
 # 26,300 parameters, 531,448 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

@@ -1,4 +1,4 @@
-# maps, by netc 0.2.0:
+# maps, by netc 0.3.0:
 # 3,397 parameters, 843,661 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

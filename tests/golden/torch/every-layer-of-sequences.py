@@ -1,4 +1,4 @@
-# sequences, by netc 0.2.0:
+# sequences, by netc 0.3.0:
 # 6,875 parameters, 91,628 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

@@ -1,4 +1,4 @@
-# flattened-maps, by netc 0.2.0:
+# flattened-maps, by netc 0.3.0:
 # 11,395 parameters, 24,995 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

@@ -1,4 +1,4 @@
-# None, by netc 0.2.0:
+# None, by netc 0.3.0:
 # 828 parameters, 26,688 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

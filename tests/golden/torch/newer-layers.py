@@ -1,4 +1,4 @@
-# newer, by netc 0.2.0:
+# newer, by netc 0.3.0:
 # 15,213 parameters, 876,134 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

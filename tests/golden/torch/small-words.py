@@ -1,4 +1,4 @@
-# small_words, by netc 0.2.0:
+# small_words, by netc 0.3.0:
 # 3,212 parameters, 525,744 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights

@@ -1,4 +1,4 @@
-# values-of-another-tensor, by netc 0.2.0:
+# values-of-another-tensor, by netc 0.3.0:
 # 2,906 parameters, 17,328 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
