@@ -216,10 +216,12 @@ static void boards_compute_in_8_bits(void **state) {
 }
 
 /* What netc says of a board is less, but not by far. */
-static void check_bound(const char *board, double counted) {
+static void check_bound(const char *options, const char *board,
+                        double counted) {
   double bound = 0;
   char net[200];
-  snprintf(net, sizeof net, "%s/a.net", scratch("count-net"));
+  if (sscanf(options, "NET=\"$PWD\"/%199[^ ]", net) != 1)
+    fail_msg("%s", options);
   struct run r = run(NETC " %s --board %s --emit=json", net, board);
   const char *at = strstr(r.out, "\"bound_instructions\": ");
   if (r.status || !at || sscanf(at, "\"bound_instructions\": %lf", &bound) != 1)
@@ -256,7 +258,7 @@ static void boards_take_the_instructions_of_the_page(void **state) {
     const char *line = strstr(r.out, "instructions ");
     if (r.status || !line || sscanf(line, "instructions %lf", &counted) != 1)
       fail_msg("status %d\n%s%s", r.status, r.out, r.err);
-    check_bound(cores[i].board, counted);
+    check_bound(options, cores[i].board, counted);
     if (counted > cores[i].most * 1e6 || counted < cores[i].most * 0.99e6)
       fail_msg("%s: %.0f instructions", cores[i].folder, counted);
     assert_holds(page, cores[i].page);

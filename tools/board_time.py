@@ -156,8 +156,11 @@ def main(netc):
 """)
     for (kind, dtype), counts in rows.items():
         constant = 'ELEMENT_' + dtype.upper()
-        print(f'INSTRUCTIONS({kind.upper()}, {constant}, '
-              + ', '.join(map(str, counts)) + ')')
+        row = f'INSTRUCTIONS({kind.upper()}, {constant}, {counts[0]}'
+        for count in counts[1:]: # a line has 80 columns
+            last = row.rsplit('\n', 1)[-1]
+            row += f',\n             {count}' if len(last) > 72 else f', {count}'
+        print(row + ')')
     print('\n#undef INSTRUCTIONS')
 
 

@@ -5,11 +5,11 @@
 
 #include "base/check.h"
 #include "codegen/asked.h"
+#include "codegen/cards.h"
 #include "codegen/grid.h"
 #include "codegen/report/board.h"
 #include "codegen/report/time_line.h"
 #include "codegen/rows.h"
-#include "codegen/serving/report.h"
 #include "memory/answer/files.h"
 #include "sema/model/optimizer.h"
 #include "sema/model/weights.h"
@@ -261,7 +261,7 @@ static void put_cards(struct screen *s) {
     return;
   for (int i = 0; i < served->cards; i++) {
     const struct served_card *card = &served->by_card[i];
-    serving_put_card(&s->line, served, i);
+    cards_put_one(&s->line, served, i);
     text_put(&s->line, ": ");
     put_size(s, card->part.need);
     if (card->device.bytes) {
@@ -269,7 +269,7 @@ static void put_cards(struct screen *s) {
       put_size(s, card->device.room);
     }
     text_put(&s->line, ", ");
-    serving_put_range(&s->line, card->first, card->last, card->output);
+    cards_put_range(&s->line, card->first, card->last, card->output);
     end_row(s, i ? "" : served->staged ? "stages" : "cards");
   }
 }
@@ -578,7 +578,7 @@ static void put_runtime(struct screen *s) {
   text_put(&s->line, " on ");
   if (s->a->served && s->a->served->cards > 1 && !s->a->served->staged &&
       s->a->card) {
-    serving_put_cards(&s->line, s->a->served);
+    cards_put_all(&s->line, s->a->served);
     return;
   }
   if (s->a->devices > 1)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "codegen/asked.h"
+#include "codegen/cards.h"
 #include "codegen/grid.h"
 #include "codegen/serving/report.h"
 #include "sema/model/weights.h"
@@ -149,40 +150,6 @@ static void put_place(struct serving_report *r, const struct served_part *part,
   grid_put(r->out, &grid, output_width(r->c));
 }
 
-void serving_put_range(struct text *out, int64_t first, int64_t last,
-                       bool output) {
-  if (first > last)
-    text_put(out, output ? "the output" : "no layers");
-  else if (first == last)
-    text_printf(out, "layer %" PRId64, first);
-  else
-    text_printf(out, "layers %" PRId64 " to %" PRId64, first, last);
-  if (first <= last && output)
-    text_put(out, " and the output");
-}
-
-void serving_put_card(struct text *out, const struct serving_answer *a,
-                      int card) {
-  if (a->staged)
-    text_printf(out, "stage %d", card + 1);
-  else if (a->by_card[card].gpu)
-    gpu_put_title(out, a->by_card[card].gpu);
-  else
-    text_printf(out, "card %d", card + 1);
-}
-
-void serving_put_cards(struct text *out, const struct serving_answer *a) {
-  for (int i = 0, equal; i < a->cards; i += equal) {
-    for (equal = 1; i + equal < a->cards &&
-                    a->by_card[i + equal].gpu == a->by_card[i].gpu;)
-      equal++;
-    text_put(out, !i ? "" : i + equal < a->cards ? ", " : " and ");
-    if (equal > 1)
-      text_printf(out, "%d x ", equal);
-    serving_put_card(out, a, i);
-  }
-}
-
 /* The layers on the card: the last ones, and the output if all are there. */
 static void put_card_layers(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
@@ -192,8 +159,8 @@ static void put_card_layers(struct serving_report *r) {
   if (a->on_card == 0)
     text_put(&r->line, "none");
   else
-    serving_put_range(&r->line, rest > 0 ? rest + 1 : 1, turns,
-                      a->on_card > turns);
+    cards_put_range(&r->line, rest > 0 ? rest + 1 : 1, turns,
+                    a->on_card > turns);
   end_line(r);
 }
 
@@ -202,10 +169,10 @@ static void put_cards(struct serving_report *r) {
   const struct serving_answer *a = &r->a;
   for (int i = 0; i < a->cards; i++) {
     text_put(&r->line, "On ");
-    serving_put_card(&r->line, a, i);
+    cards_put_one(&r->line, a, i);
     text_put(&r->line, ": ");
-    serving_put_range(&r->line, a->by_card[i].first, a->by_card[i].last,
-                      a->by_card[i].output);
+    cards_put_range(&r->line, a->by_card[i].first, a->by_card[i].last,
+                    a->by_card[i].output);
     end_line(r);
     put_place(r, &a->by_card[i].part, a->devices > 1 && i == a->fullest);
   }
@@ -220,7 +187,7 @@ static void put_host_layers(struct serving_report *r) {
     text_put(&r->line, ", the encoder");
   if (rest > 0) {
     text_put(&r->line, ", ");
-    serving_put_range(&r->line, 1, rest, false);
+    cards_put_range(&r->line, 1, rest, false);
   }
   if (rest >= 0)
     text_put(&r->line, ", the output");
@@ -228,7 +195,7 @@ static void put_host_layers(struct serving_report *r) {
     text_put(&r->line, ", all experts");
   else if (experts) {
     text_put(&r->line, ", the experts of ");
-    serving_put_range(&r->line, 1, experts, false);
+    cards_put_range(&r->line, 1, experts, false);
   }
   if (a->copied)
     text_printf(&r->line, "; %s are on both",
