@@ -27,16 +27,15 @@ import published  # noqa: E402
 HEAD = """\
 # Accuracy
 
-To judge netc's numbers, compare them with these measurements. `make accuracy` makes this page. An error is netc's
-number less the measured one: below zero netc reports less memory than the step took.
-`tools/accuracy.py NETC --rows` prints every row.
+To judge netc's numbers, compare them with these measurements. An error is netc's number less
+the measured one: below zero netc reports less memory than the step took. `make accuracy` makes
+this page, and `tools/accuracy.py NETC --rows` prints every row.
 
 ## On a CPU: `--profile torch1-cpu`
 
-`tests/data/memory.csv` has measurements of PyTorch 1.13 on a CPU in float32, of autograd, the
-operators' trace and the allocator. The models are torchvision 0.14's and some written by hand.
-netc's rules were found with measurements like these, so the tables are not a blind test.
-`tests/test_memory.c` compares each quantity of tensors.
+`tests/data/memory.csv` has measurements of PyTorch 1.13 on a CPU in float32, of torchvision
+0.14's models and some written by hand. netc's rules were found with measurements like these, so
+the tables are not a blind test.
 
 ### Tensors
 
@@ -57,30 +56,30 @@ each freed after its last reader |
 | step | largest sum of tensors in memory in forward and backward, with the sum as \
 the loss; without parameters, buffers, state and inputs |
 
-BERT makes its segment ids itself, but the net has them as an input: their {inside}
-bytes a sample are taken off the measured *saved*.
+BERT makes its segment ids itself, but the net has them as an input: *saved* is without their
+{inside} bytes a sample.
+
 {constants}
 """
 
 CONSTANTS = """\
-*buffers* differ only where a model registers constants
-as buffers, which a net does not name: the position indices of BERT and GPT-2, and GPT-2's
-triangle of ones in each layer.
+*buffers* differ only where a model registers constants as buffers, which a net does not name:
+the position indices of BERT and GPT-2, and GPT-2's triangle of ones in each layer.
 
-Two of the nets that are measured in small sizes (`tests/data/zoo.csv`) differ. A 3x3 convolution on
-a map with channels last gets its weight gradient in that layout, and copies it: the peak of
-`sam_encoder` at 256x256 (`layers=8 width=96 heads=3`) is 1,835,008 bytes more; at sizes where
-attention is the peak it is equal. For `efficientvit -D b=0` netc counts copies of queries and
-keys from a batch of 2 on that PyTorch does not make: 802,816 saved bytes.
+Two nets that were measured in small sizes (`tests/data/zoo.csv`) differ. In `sam_encoder` at
+256x256 (`layers=8 width=96 heads=3`), PyTorch copies the weight gradient of a 3x3 convolution on
+a map with channels last: its peak is 1,835,008 bytes more. At sizes where attention is the peak
+it is equal. For `efficientvit -D b=0` from a batch of 2 on, netc counts copies of queries and
+keys that PyTorch does not make: 802,816 saved bytes.
 """
 
 WHOLE = """\
 ### A whole step, as allocated
 
-The allocator's peak in a real second step, with optimizer state, without parameters, buffers and
-inputs. It includes the memory of running kernels: oneDNN's reordered weights, the matrix that a
-convolution is unfolded into. netc does not count those, so it **reports too little** where the
-peak is in forward or backward. In the optimizer step both are equal.
+The allocator's peak in a second step, with optimizer state, without parameters, buffers and
+inputs. It includes the memory of running kernels, such as oneDNN's reordered weights. netc does
+not count that, so it **reports too little** where the peak is in forward or backward. In the
+optimizer step both are equal.
 
 """
 
@@ -335,9 +334,9 @@ def main():
     page, errors, table = cpu_part()
     if sys.argv[2:] == ["--rows"]:
         print(table + published.tables(published.results_of(sys.argv[1]))
-              + large.tables(sys.argv[1]), end="")
+              + large.tables(sys.argv[1]) + differ.table(sys.argv[1]), end="")
         return
-    page += differ.part(sys.argv[1])
+    page += differ.part()
     page += gpu_part(sys.argv[2] if len(sys.argv) > 2 else "tests/data/gpu")
     results = published.results_of(sys.argv[1])
     page += published.part(results)

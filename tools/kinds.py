@@ -1,8 +1,6 @@
 """What netc says of published runs of large models, by kind of run.
 
-Rows of tests/data/published/pipelines.csv, each with its own cut, and of
-gpu.csv; beside them what netc said of the same kinds on 22 November 2026,
-before losses in 32 bits, cuts by layers and torch2-cuda-2023.
+Rows of tests/data/published/pipelines.csv, each with its own cut, and of gpu.csv.
 """
 import csv
 import json
@@ -14,25 +12,24 @@ import sys
 
 DATA = "tests/data/published/pipelines.csv"
 
-# kind, rows, whether it has a pipeline; then median and worst, and of how many
-# rows, as it was.
+# kind, rows, whether it has a pipeline
 KINDS = (
-    ("nanotron, pipelines", "nanotron", True, "0.33 | 0.19 | 15"),
-    ("nanotron, without", "nanotron", False, "0.73, 0.90 | 0.70 | 6"),
-    ("Megatron, first stage", "megatron", None, "1.02 | 0.77 | 16"),
-    ("torchtitan, 405B", "torchtitan", None, "0.64 | 0.52 | 8"),
-    ("litgpt, LoRA in bf16", "litgpt", False, "0.92 | 0.89 | 9"),
-    ("litgpt, nf4, nf4-dq", "litgpt", True, "0.74 | 0.73 | 8"),
-    ("torchtune, 3B", "torchtune", None, "1.00 | 0.86 | 3"),
+    ("nanotron, pipelines", "nanotron", True),
+    ("nanotron, without", "nanotron", False),
+    ("Megatron, first stage", "megatron", None),
+    ("torchtitan, 405B", "torchtitan", None),
+    ("litgpt, LoRA in bf16", "litgpt", False),
+    ("litgpt, nf4, nf4-dq", "litgpt", True),
+    ("torchtune, 3B", "torchtune", None),
 )
 
 HEAD = """
 ### Large models, by kind
 
-netc's figure divided by the published one; *before* is on 22 November 2026.
+netc's figure divided by the published one:
 
-| | median | farthest | rows | before | farthest | rows |
-|---|--:|--:|--:|--:|--:|--:|
+| | median | farthest | rows |
+|---|--:|--:|--:|
 """
 
 
@@ -67,12 +64,12 @@ def part(netc, results):
     all_of += [(r.row["id"], "--base" in r.row["options"], r.netc / r.measured)
                for r in results if r.step()]
     text = HEAD
-    for name, prefix, piped, before in KINDS:
+    for name, prefix, piped in KINDS:
         ratios = [ratio for row, has, ratio in all_of
                   if row.startswith(prefix) and piped in (None, has)]
         far = max(ratios, key=lambda ratio: max(ratio, 1 / ratio))
         text += (f"| {name} | {statistics.median(ratios):.2f} | {far:.2f} | "
-                 f"{len(ratios)} | {before} |\n")
+                 f"{len(ratios)} |\n")
     return text
 
 

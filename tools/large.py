@@ -22,10 +22,10 @@ HEAD = """
 ## Large models: `--precision master`, several devices, offload, adapters
 
 `tests/data/published/large.csv` has {count} figures that papers and programs print for
-training large models, or that follow from their formulas, each with an expression over
-netc's own numbers. They are not measurements. `tests/test_large.c` compares every one: to
-the byte where the source is a formula ({exact} rows), within its rounding otherwise. Below
-are the rows of each source that agree as printed, and where netc differs on purpose.
+training large models, or that follow from their formulas. They are not measurements. A test
+compares each: to the byte where the source is a formula ({exact} rows), within its rounding
+otherwise. Below are the rows of each source that agree as printed, and where netc differs on
+purpose.
 
 {sources}
 """

@@ -164,8 +164,7 @@ HEAD = """\
 
 `tests/data/published/gpu.csv` has {rows} figures that others measured on GPUs and
 published, {steps} of them of whole training steps, from {sources} sources, each with
-netc's command line; `tests/test_published.c` runs them. They prove little: most sources do not
-state all settings.
+netc's command line. They prove little: most sources do not state all settings.
 
 *occupied* is `nvidia-smi`'s figure: tensors, the allocator's cache, context and kernels;
 *reserved* is without the last two, *allocated* also without the cache. *difference* is netc's
