@@ -41,7 +41,9 @@ enum layout_last {
 bool layout_has_last(const struct shape *shape, int last);
 
 /* The layout of a map that an operation computes from `in`: channels first, or
- * still last if `last` allows it (suggest_memory_format of PyTorch). */
+ * still last if `last` allows it (suggest_memory_format of PyTorch), as 2-D
+ * convolutions, pools, bn, gn, prelu, up, pad with zeros, and a concat of parts
+ * that all have channels last. */
 uint32_t layout_of_map(struct tape *tape, size_t in, const struct shape *shape,
                        int last);
 
