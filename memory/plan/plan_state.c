@@ -1,6 +1,12 @@
 /*
  * State of a plan search, and the consequences of a choice: raises bounds until
  * none changes or a section overflows.
+ *
+ * - The unplaced buffers of a section fit between its lowest bound and the top.
+ * - A waiting buffer is placed no lower than the lowest top of its unplaced
+ *   neighbours.
+ * - No buffer waits where none of its neighbours can be placed any more.
+ * - A buffer that waits makes its equals wait.
  */
 #include "memory/plan/plan_state.h"
 
