@@ -6,7 +6,8 @@
  *
  * A tap is a position of a convolution's window; matrices have one. A callback
  * finds rows of `a`, a few with equal distances at a time, so that nothing is
- * unfolded in memory (im2col).
+ * unfolded in memory (im2col). Winograd's algorithm for 3 x 3 windows would
+ * need memory beyond the plan; the direct form is as fast as oneDNN's.
  */
 #ifndef NETRT_GEMM_H
 #define NETRT_GEMM_H
