@@ -17,9 +17,7 @@ The params of language models and similar nets are the keys of Hugging Face's `c
 Eight names are also in `examples/huggingface/`, where they are transformers' models: the zoo's
 convnext, detr, dinov2, swin and vit follow other programs, its gemma3, qwen3 and segformer have
 a table of sizes. The numbers are compared with those of PyTorch, torchvision, timm, Darknet,
-Hugging Face and the papers' programs: `tests/data/zoo.csv` has each with its source,
-`tests/data/zoo/` the layers of measured models, and `tools/zoo_models.py` the tensors that
-PyTorch keeps for the newer ones.
+Hugging Face and the papers' programs: `tests/data/zoo.csv` has each with its source.
 
 Lines are neither blank nor comments, and include those of used files. *Inference* is the memory
 for one image, *train* for batches of 32 with the optimizer in the file, or momentum{how}.
