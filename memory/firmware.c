@@ -19,19 +19,23 @@ static const struct measured_core {
 #include "memory/kernels.def"
 };
 
-/* Code that these kernels need, or stack of one, on each core. */
-struct measured_kernels {
-  const char *kernels;
-  int bytes[CORES_MEASURED];
-};
-
-static const struct measured_kernels shared[] = {
-#define SHARED(kernels, ...) {kernels, {__VA_ARGS__}},
+/* Code that these kernels need on each core; their codes end with NETRT_CODES.
+ */
+static const struct shared_code {
+  const uint8_t *kernels;
+  uint16_t bytes[CORES_MEASURED];
+} shared[] = {
+#define K(kernel) NETRT_##kernel,
+#define SHARED(kernels, ...) \
+  {(const uint8_t[]){kernels NETRT_CODES}, {__VA_ARGS__}},
 #include "memory/kernels.def"
+#undef K
 };
+_Static_assert((int)NETRT_CODES <= UINT8_MAX, "codes are bytes");
 
-static const struct measured_kernels stacks[] = {
-#define STACK(kernel, ...) {kernel, {__VA_ARGS__}},
+/* Stack of each kernel. */
+static const uint16_t stacks[NETRT_CODES][CORES_MEASURED] = {
+#define STACK(kernel, ...) [NETRT_##kernel] = {__VA_ARGS__},
 #include "memory/kernels.def"
 };
 
@@ -40,20 +44,10 @@ struct used_kernels {
   bool at[NETRT_CODES];
 };
 
-static bool is_used(const struct used_kernels *used, struct slice name) {
-  for (unsigned code = 0; code < NETRT_CODES; code++)
-    if (used->at[code] && slice_is(name, tables_kernel_name(code)))
+static bool are_used(const struct used_kernels *used, const uint8_t *kernels) {
+  while (*kernels < NETRT_CODES)
+    if (used->at[*kernels++])
       return true;
-  return false;
-}
-
-static bool are_used(const struct used_kernels *used, const char *names) {
-  while (*names) {
-    struct slice name = {names, strcspn(names, " ")};
-    if (is_used(used, name))
-      return true;
-    names += name.length + (names[name.length] == ' ');
-  }
   return false;
 }
 
@@ -67,16 +61,14 @@ static int64_t code_on(const struct used_kernels *used, int core) {
 
 /* The kernel of line buffers runs the others. */
 static int64_t stack_on(const struct used_kernels *used, int core) {
-  const char *lines = tables_kernel_name(NETRT_LINEBUFFER);
   int64_t deepest = 0, above = 0;
-  for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
-    int64_t bytes = stacks[i].bytes[core];
-    if (!are_used(used, stacks[i].kernels))
+  for (int code = 0; code < NETRT_CODES; code++) {
+    if (!used->at[code])
       continue;
-    if (strcmp(stacks[i].kernels, lines) == 0)
-      above = bytes;
+    if (code == NETRT_LINEBUFFER)
+      above = stacks[code][core];
     else
-      deepest = max_i64(deepest, bytes);
+      deepest = max_i64(deepest, stacks[code][core]);
   }
   return max_i64(runtimes[core].ends, runtimes[core].run + above + deepest);
 }

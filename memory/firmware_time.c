@@ -13,7 +13,7 @@ enum product_kind { CONV, DEPTHWISE_9, DEPTHWISE, LINEAR, PRODUCT_KINDS };
 static const struct counted {
   enum product_kind kind;
   int element;
-  int hundredths[CORES_MEASURED];
+  uint16_t hundredths[CORES_MEASURED];
 } counted[] = {
 #define INSTRUCTIONS(kind, element, ...) {kind, element, {__VA_ARGS__}},
 #include "memory/instructions.def"

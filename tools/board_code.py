@@ -49,10 +49,11 @@ def run(*args):
 
 
 def kernels():
-    """Names of the operations, in the order of runtime/ops.def."""
+    """Constants of the operations by name, in the order of runtime/ops.def."""
     text = open('runtime/ops.def').read()
     text = text[text.index('#endif', text.index('define FAST')):]
-    return re.findall(r'^(?:OP|UNARY|FAST)\(\w+, (\w+),', text, re.M)
+    found = re.findall(r'^(?:OP|UNARY|FAST)\((\w+), (\w+),', text, re.M)
+    return {name: constant for constant, name in found}
 
 
 def sections(path):
@@ -215,23 +216,15 @@ class Core:
 
 
 def put_row(name, words, columns):
-    out = [f'{name}(']
-    text = '"' + ' '.join(words) + '"'
-    while text:  # strings of at most a line
-        if len(text) <= 74:
-            out.append(text)
-            break
-        cut = text.rindex(' ', 0, 72) + 1
-        out.append(text[:cut] + '"')
-        text = '"' + text[cut:]
-    row = ''.join(out[:2]) if len(out) == 2 else \
-        out[0] + '\n     '.join(out[1:])
-    row += ', ' + ', '.join(str(c) for c in columns) + ')'
-    last = row.rsplit('\n', 1)[-1]
-    if len(last) > 80:
-        cut = row.rindex('", ') + 2
-        row = row[:cut] + '\n     ' + row[cut + 1:]
-    print(row)
+    """A row, in lines of at most 80 columns."""
+    cells = ' '.join(words) + ', ' + ', '.join(str(c) for c in columns) + ')'
+    line = f'{name}('
+    for cell in cells.split(' '):
+        if len(line) + len(cell) >= 80:
+            print(line.rstrip())
+            line = ' ' * (len(name) + 1)
+        line += cell + ' '
+    print(line.rstrip())
 
 
 HEAD = '''/*
@@ -244,9 +237,9 @@ HEAD = '''/*
  * RUNTIME(code, state, ends, run): what every net needs, a row for each core:
  * code, the bytes of RAM of its struct netrt, stack of the functions that
  * open a net and copy values, and stack above a kernel's own.
- * SHARED(kernels, bytes..): code that these kernels need, libm, libc and
- * libgcc included; it is linked once.
- * STACK(kernel, bytes..): stack of a kernel and all that it calls, at most.
+ * SHARED(kernels, bytes..): code that these kernels, each a K(constant), need,
+ * libm, libc and libgcc included; it is linked once.
+ * STACK(constant, bytes..): stack of a kernel and all that it calls, at most.
  */
 #ifndef RUNTIME
 #define RUNTIME(...)
@@ -279,10 +272,12 @@ def main():
     every = sorted({by for g in groups for by in g},
                    key=lambda by: (len(by), [order[k] for k in by]))
     for by in every:
-        put_row('SHARED', by, [g.get(by, 0) for g in groups])
+        put_row('SHARED', [f'K({names[k]})' for k in by],
+                [g.get(by, 0) for g in groups])
     print()
     for name in names:
-        put_row('STACK', [name], [core.stack[name] for core in measured])
+        put_row('STACK', [names[name]],
+                [core.stack[name] for core in measured])
     print('\n#undef RUNTIME\n#undef SHARED\n#undef STACK')
 
 
