@@ -1016,9 +1016,10 @@ struct netc_plan {
 };
 
 /*
- * Places buffers in an arena and sets their offsets. Returns NETC_ERROR if the
- * sizes add up to more than 2^61. A capacity that is not reached is no error:
- * compare `height`. `options` may be NULL.
+ * Places buffers in an arena and sets their offsets. Returns NETC_USAGE for a
+ * negative size or lower > upper, and NETC_ERROR if the sizes add up to more
+ * than 2^61. A capacity that is not reached is no error: compare `height`.
+ * `options` may be NULL.
  */
 NETC_API enum netc_status netc_plan(struct netc_plan_buffer *buffers,
                                     size_t count,
