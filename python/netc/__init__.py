@@ -4,8 +4,8 @@
     net = netc.load("resnet50.net", batch=64, gpu="rtx4090")
     net.param_count, net.training.peak_bytes, net.largest_batch
 
-The library is netc's own, and its numbers are those of the command `netc`.
-netc.abi has every function of netc.h, for what is not here.
+The package loads libnetc, so its numbers are those of the command `netc`.
+netc.abi has every function of netc.h.
 """
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ __all__ = ["Error", "Net", "budget", "from_torch", "load", "loads", "summary"]
 
 
 def from_torch(module, *inputs, folded: bool = False, **settings) -> Net:
-    """The net of a PyTorch module, for inputs like these: tensors, or sizes
-    with the batch, (1, 3, 224, 224).
+    """Returns the net of a PyTorch module. An input is a tensor, or a size with
+    the batch: (1, 3, 224, 224).
 
-    The module runs once, for one sample, and is left as it was. Dropout and
-    batch norms are those of training. Layers are called after the module's
-    parts, a group for each; net.module_paths has the way to each part.
+    The module runs once, for one sample, and is not changed. Dropout and batch
+    norms are in training mode. Each submodule becomes a group with its name or class;
+    net.module_paths has the path of each layer's submodule.
 
-    folded: the short source instead, as `netc import` writes it, with loops
-        and defs for what repeats
-    settings: those of load(); the batch is that of the first input, unless
-        they say another
+    folded: write the short source of `netc import`, with loops and defs for
+        repeated layers
+    settings: those of load(); without `batch`, the batch of the first input
 
     >>> netc.from_torch(torchvision.models.resnet18(),
     ...                 torch.zeros(1, 3, 224, 224)).param_count
@@ -39,11 +38,11 @@ def from_torch(module, *inputs, folded: bool = False, **settings) -> Net:
 def summary(module, *inputs, depth: int = 0, columns: str | None = None,
             **settings) -> Net:
     """Prints layers, outputs, parameters, multiply-accumulates and memory of a
-    PyTorch module, or of a net, and returns the net.
+    PyTorch module or a net, and returns the net.
 
-    An input may be a tensor or its size, with the batch: (1, 3, 224, 224).
-    depth: parts deeper than this are one row; 0: all are shown
-    columns: of the table, "name,output,params,macs"
+    An input is a tensor, or a size with the batch: (1, 3, 224, 224).
+    depth: fold deeper groups into one row; 0: fold none
+    columns: columns of the table, "name,output,params,macs"
     settings: those of load()
     """
     net = module if isinstance(module, Net) \
@@ -54,6 +53,6 @@ def summary(module, *inputs, depth: int = 0, columns: str | None = None,
 
 
 def load_ipython_extension(shell):
-    """%load_ext netc: the cell magic %%netc."""
+    """Adds the cell magic %%netc, for %load_ext netc."""
     from .jupyter import register
     register(shell)

@@ -1,4 +1,4 @@
-"""Nets in notebooks."""
+"""Shows nets in notebooks."""
 from __future__ import annotations
 
 import base64
@@ -31,8 +31,8 @@ def _bytes(count):
 
 
 class Picture:
-    """An SVG. In HTML it is an image: of one that stands in a page itself
-    nbconvert leaves out what it does not know, and with it all lines."""
+    """An SVG. In HTML it is an <img>, because nbconvert removes elements that
+    it does not know, and with them all lines, from an inline SVG."""
 
     def __init__(self, svg: str, name: str):
         self.svg, self.name = svg, name
@@ -47,8 +47,8 @@ class Picture:
 
 
 def html_of(net) -> str:
-    """The table of layers, what memory they take, and the diagram; all texts of
-    the source are escaped, and the diagram is a picture."""
+    """The table of layers, their memory, and the diagram, as HTML. All texts of
+    the source are escaped, and the diagram is an <img>."""
     table = csv.DictReader(io.StringIO(net.emit("csv").decode()))
     rows = ["<tr>" + "".join(_cell("td", layer[name]) for name in _COLUMNS)
             + "</tr>" for layer in table]
@@ -67,8 +67,8 @@ def html_of(net) -> str:
 
 
 def register(shell):
-    """Adds %%netc, which compiles its cell; options are settings, and a first
-    word is the name that the net gets: %%netc net batch=64 gpu=t4."""
+    """Adds %%netc, which compiles its cell. Its words are settings; a first
+    word without `=` names the variable: %%netc net batch=64 gpu=t4."""
     def compile_cell(line, cell):
         words = line.split()
         name = words.pop(0) if words and "=" not in words[0] else None

@@ -1,9 +1,9 @@
-"""The names of a module's parts, for a source in which each layer is a line.
+"""Groups the lines of a source by the submodules of a PyTorch module.
 
-`netc import --flat` labels a line with the name of the file's node, to which
-PyTorch gave the way to it: layer1_layer1_0_conv1_Conv. Here the lines of a part
-become a group, so that reports, diagrams and `depth` show modules:
-layer1.BasicBlock0.conv1.
+`netc import --flat` writes a line per layer and labels it with the name of the
+file's node, which has PyTorch's path: layer1_layer1_0_conv1_Conv. Here the
+lines of a submodule become a group, so that reports, diagrams and `depth` show
+modules: layer1.BasicBlock0.conv1.
 """
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .net import Error, loads
 
 
 def _ways(module) -> dict[str, str]:
-    """How the file's names begin, for each part: {"layer1_layer1_0_":
-    "layer1.0"}. A numbered part has its container's name before its own; the
-    container is on the way only if it was called itself (Sequential, and not
-    ModuleList)."""
+    """Paths of submodules by the prefix of their names in the file:
+    {"layer1_layer1_0_": "layer1.0"}. A numbered submodule has its container's
+    name before its own. The container is in the path only if it was called
+    itself (a Sequential, not a ModuleList)."""
     ways: dict[str, str] = {}
     begins, called = {"": {""}}, {"": ""}
     for path, _ in module.named_modules():
@@ -40,7 +40,7 @@ def _ways(module) -> dict[str, str]:
 
 @functools.lru_cache(maxsize=None)
 def _may_be_label(word) -> bool:
-    """False of what is a layer or a keyword: sources mean that by it."""
+    """False if the word is a layer or a keyword of the language."""
     try:
         loads(f"input 8\n{word}\n")
     except Error as error:
@@ -49,8 +49,8 @@ def _may_be_label(word) -> bool:
 
 
 def _words(module, path) -> list[str]:
-    """Labels of groups: names of the parts; of those whose name cannot be one,
-    a number or "relu", their class."""
+    """Labels of the groups of a path: the names of the submodules, or their
+    class if the name cannot be a label (a number, "relu")."""
     words, part = [], module
     for name in path.split(".") if path else []:
         part = part.get_submodule(name)
@@ -63,7 +63,7 @@ def _words(module, path) -> list[str]:
 
 
 class _Groups:
-    """Lines, in the groups that are open."""
+    """The lines of a source, with the stack of open groups."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -72,7 +72,7 @@ class _Groups:
         self.taken: set[str] = set()
 
     def unused(self, word) -> str:
-        """A word that no group or layer beside it has."""
+        """The word, with a number if a group or layer beside it has it."""
         name, turn = word, 1
         while ".".join(self.open + [name]) in self.taken:
             turn += 1
@@ -81,8 +81,8 @@ class _Groups:
         return name
 
     def way_to(self, name) -> str:
-        """A name as it is written here: from the groups on that it shares,
-        unless what is open further in has that word, too."""
+        """A name relative to the open groups. It stays absolute if an inner
+        open group has the same word."""
         words, shared = name.split("."), 0
         while shared < min(len(words) - 1, len(self.open)) and \
                 words[shared] == self.open[shared]:
@@ -112,21 +112,21 @@ class _Groups:
 
 
 def _part_of(ways, label) -> tuple[str, str]:
-    """The path of the part that a label is of, and what follows it."""
+    """The path of a label's submodule, and the rest of the label."""
     begin = max((way for way in ways if (label + "_").startswith(way)),
                 key=len, default="")
     return ways.get(begin, ""), label[len(begin):]
 
 
 def _above(path) -> list[str]:
-    """The path itself and those of all that it lies in: a.b.c, a.b, a."""
+    """The path and the paths of its containers: a.b.c, a.b, a."""
     parts = path.split(".") if path else []
     return [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
 
 
 def grouped(module, source: str) -> tuple[str, dict[str, str]]:
-    """The source with a group for each part of the module, and of each layer's
-    name the path of its part: {"layer1.BasicBlock0.conv1": "layer1.0.conv1"}.
+    """Returns the source with a group per submodule, and the submodule's path
+    by layer name: {"layer1.BasicBlock0.conv1": "layer1.0.conv1"}.
     """
     if "{\n" in source:  # more than a line a layer
         return source, {}

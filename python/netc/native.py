@@ -1,4 +1,4 @@
-"""libnetc, loaded; and where what came with it lies."""
+"""Loads libnetc, and finds the files installed with it."""
 from __future__ import annotations
 
 import ctypes
@@ -11,7 +11,7 @@ _SONAME = "libnetc.so." + VERSION.split(".", 1)[0]
 
 
 def _open():
-    """That of the wheel, else the system's."""
+    """Opens the library of the wheel, or else of the system."""
     own = os.path.join(os.path.dirname(__file__), _SONAME)
     library = ctypes.CDLL(own if os.path.exists(own) else _SONAME)
     abi.bind(library)
@@ -27,8 +27,8 @@ lib = _open()
 
 
 def installed(name: str) -> str | None:
-    """The path of a file of the wheel outside this package, by its end:
-    "bin/netc"; None: it was installed in another way."""
+    """The path of a file of the wheel outside this package, by the end of its
+    path: "bin/netc"; None: netc was not installed from a wheel."""
     from importlib import metadata
     try:
         files = metadata.files("netc") or []

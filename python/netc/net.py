@@ -1,4 +1,4 @@
-"""Nets: loaded once, asked as often as one likes."""
+"""Nets: load a source once, then read its figures and outputs."""
 from __future__ import annotations
 
 import ctypes
@@ -14,9 +14,9 @@ from .record import taken
 
 
 class Error(Exception):
-    """A source is wrong, breaks its budget, or was asked what it has not.
+    """A source has an error or exceeds its budget, or a request is invalid.
 
-    str() is what `netc` prints: the line, a caret, and the way out.
+    str() is the message of `netc`: the line, a caret, and a way out.
 
     diagnostics: all errors and warnings, in the order of discovery
     """
@@ -27,14 +27,14 @@ class Error(Exception):
 
 
 def _filled(function, struct, *arguments):
-    """A record that a function fills in; None: it has none of that number."""
+    """A record that a function fills in; None if it returns an error."""
     value = struct(size=ctypes.sizeof(struct))
     status = function(*arguments, ctypes.byref(value))
     return taken(value) if status == Status.OK else None
 
 
 def _bytes(text: str) -> bytes:
-    """A text as C has it, which ends at the first NUL."""
+    """A text for C, which ends at the first NUL."""
     if "\0" in text:
         raise ValueError(f"a NUL character in {text!r}")
     return text.encode()
@@ -45,7 +45,7 @@ def _text(data: bytes) -> str:
 
 
 def _word(value) -> str:
-    """A value as the command line has it: True is "on"."""
+    """A value in the syntax of the command line: True is "on"."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (list, tuple)):
@@ -54,12 +54,12 @@ def _word(value) -> str:
 
 
 class Net:
-    """A net that compiles, with what is known of it. Made by netc.load() and
-    netc.loads(). Any number of threads may use it, one at a time."""
+    """A compiled net. netc.load() and netc.loads() return it. Several threads
+    may use it; calls wait for each other."""
 
     module_paths: dict[str, str] = {}
-    """Of from_torch(): the part of the module that a layer is, by its name:
-    {"layer1.BasicBlock0.conv1": "layer1.0.conv1"}; of others empty."""
+    """Path of the submodule of each layer, by the layer's name:
+    {"layer1.BasicBlock0.conv1": "layer1.0.conv1"}. Set by from_torch()."""
 
     def __init__(self, read, params, inputs, budget, lora, warn, include,
                  settings):
@@ -104,7 +104,7 @@ class Net:
             lib.netc_close(context)
 
     def _call(self, function, *arguments):
-        """Calls with the context; what does not go well is an exception."""
+        """Calls a function with the context; raises on an error."""
         coded = [_bytes(a) if isinstance(a, str) else a for a in arguments]
         with self._lock:
             status = function(self._context, *coded)
@@ -117,7 +117,7 @@ class Net:
             raise Error(_text(lib.netc_message(self._context)))
 
     def _sunk(self, function, *arguments) -> bytes:
-        """What a function gives to a sink that is its last argument."""
+        """The bytes that a function writes to the sink, its last argument."""
         parts = []
 
         def sink(_, data, length):
@@ -156,7 +156,7 @@ class Net:
 
     @property
     def source(self) -> str:
-        """The text that was compiled, without those of `use`."""
+        """The text of the net, without the files that `use` reads."""
         length = ctypes.c_size_t()
         with self._lock:
             text = lib.netc_source_text(self._context, 0, ctypes.byref(length))
@@ -164,8 +164,8 @@ class Net:
 
     @property
     def context(self) -> int:
-        """The `struct netc *` that functions of netc.native.lib take; it
-        lives as long as the net. One thread at a time may use it."""
+        """The `struct netc *` for functions of netc.native.lib. It is valid
+        as long as the net. One thread at a time may use it."""
         return self._context
 
     @property
@@ -174,18 +174,18 @@ class Net:
 
     @property
     def warnings(self) -> str:
-        """As `netc` prints them; "" if there are none."""
+        """The warnings as `netc` prints them; "": none."""
         with self._lock:
             return self._rendered(Severity.WARNING)
 
     @property
     def params(self) -> dict[str, abi.Param]:
-        """What the source lets be chosen."""
+        """The params of the source, by name."""
         return {p.name: p for p in self._all(lib.netc_param, abi.netc_param)}
 
     def variant(self, params=None, inputs=None, budget=None, **settings) -> Net:
-        """The same net with other params, inputs, budgets and settings beside
-        those that it has."""
+        """Compiles the source again with these params, budgets and settings
+        added to its own; `inputs` replaces its inputs."""
         (read, old_params, old_inputs, old_budget, lora, warn, include,
          old) = self._made
         net = Net(read, {**(old_params or {}), **(params or {})},
@@ -199,12 +199,12 @@ class Net:
 
     @property
     def layers(self) -> list[abi.Layer]:
-        """In the order of the source, inputs first. `out.dims` are the sizes of
-        an output without its batch, channels last."""
+        """Layers in source order, inputs first. `out.dims` has the sizes of an
+        output without the batch, channels last."""
         return self._all(lib.netc_layer, abi.netc_layer)
 
     def attributes(self, layer: int) -> dict[str, str]:
-        """The arguments of a layer, by its number, given or not."""
+        """Arguments of a layer, given by its index, with their defaults."""
         if not 0 <= layer < lib.netc_layer_count(self._context):
             raise IndexError(f"there is no layer {layer}")
         return {a.name: a.value for a in
@@ -220,7 +220,7 @@ class Net:
 
     @property
     def weights(self) -> list[abi.Weight]:
-        """Parameters and buffers as a state_dict of PyTorch has them."""
+        """Parameters and buffers, as in a state_dict of PyTorch."""
         return self._all(lib.netc_weight, abi.netc_weight)
 
     @property
@@ -237,112 +237,112 @@ class Net:
 
     @property
     def mac_count(self) -> int:
-        """Multiply-accumulates of one sample, forward."""
+        """Multiply-accumulates of the forward pass of one sample."""
         return self.totals.mac_count
 
     # Memory and time: docs/memory.md says how each figure is found.
 
     @property
     def training(self) -> abi.Training:
-        """A training step, in bytes."""
+        """Memory of a training step, in bytes."""
         return self._one(lib.netc_training, abi.netc_training)
 
     @property
     def inference(self) -> abi.Inference:
-        """Inference, from an arena and in a framework."""
+        """Memory of inference in bytes, by netc's plan and in a framework."""
         return self._one(lib.netc_inference, abi.netc_inference)
 
     @property
     def buffers(self) -> list[abi.Buffer]:
-        """Of the arena, with their offsets."""
+        """Buffers of the planned arena, with their offsets."""
         return self._all(lib.netc_buffer, abi.netc_buffer)
 
     @property
     def verdict(self) -> abi.Verdict:
-        """Whether a training step fits the device that `gpu` or `memory`
-        names."""
+        """The verdict on a training step, for the device that `gpu` or
+        `memory` names."""
         return self._one(lib.netc_verdict, abi.netc_verdict)
 
     @property
     def prediction(self) -> abi.Prediction:
-        """The same of inference."""
+        """The verdict on inference, for the same device."""
         return self._one(lib.netc_prediction, abi.netc_prediction)
 
     @property
     def asks_inference(self) -> bool:
-        """True if the settings are about inference, context=8192 or
-        weight_dtype="q4_k_m", or the net's runtime is not PyTorch. The outputs
-        are then about inference, unless they get predict=False."""
+        """True if a setting is about inference, such as context=8192 or
+        weight_dtype="q4_k_m", or the net's runtime is not PyTorch. Outputs
+        then report inference, unless they get predict=False."""
         with self._lock:
             return lib.netc_asks_inference(self._context)
 
     @property
     def answer(self) -> abi.Answer:
-        """The number that the report begins with: of a training step, or of
-        inference if that is asked."""
+        """The figures at the head of the report: of a training step, or of
+        inference if the settings ask for it."""
         return self._one(lib.netc_answer, abi.netc_answer,
                          self.asks_inference)
 
     @property
     def ways(self) -> list[abi.Way]:
-        """Changes with which a step would fit."""
+        """Changes of the settings that make a training step fit."""
         return self._all(lib.netc_way, abi.netc_way)
 
     @property
     def largest_batch(self) -> int | None:
-        """That a training step on the device may have; 0: not even one sample
-        fits; None: no device is named."""
+        """Largest batch of a training step on the device; 0: not even one
+        sample fits; None: no device is named."""
         verdict = self.verdict
         return verdict.largest_batch if verdict.asked else None
 
     @property
     def time(self) -> abi.Time | None:
-        """Of a training step; None: no device is named."""
+        """Duration of a training step; None: no card is named."""
         return self._one(lib.netc_time, abi.netc_time)
 
     @property
     def stages(self) -> list[abi.Stage]:
-        """What each of several devices holds."""
+        """Memory of each pipeline stage; empty on one device."""
         return self._all(lib.netc_stage, abi.netc_stage)
 
     # Outputs
 
     def emit(self, kind: str, **options) -> bytes:
-        """An output of `netc --emit`: "json", "svg", "timeline.svg", "py" ..
+        """Returns an output of `netc --emit`: "json", "svg", "timeline.svg" ..
 
         `options` are members of struct netc_options: units="si", depth=1,
         columns="name,macs", explain=True, direction="right", tint="macs".
-        predict=True asks about inference, predict=False about training; without
-        it, or with None, asks_inference says which.
+        predict=True reports inference, predict=False training; without it, or
+        with None, asks_inference decides.
         """
         if options.get("predict") is None:
             options["predict"] = self.asks_inference
         return self._sunk(lib.netc_emit, kind, _options(options))
 
     def report(self, **options) -> str:
-        """What `netc` prints."""
+        """The report that `netc` prints."""
         return self.emit("txt", **options).decode()
 
     def svg(self, **options) -> str:
-        """The diagram."""
+        """The diagram as SVG."""
         return self.emit("svg", **options).decode()
 
     def picture(self, kind: str = "svg", **options):
-        """The diagram or a chart ("timeline.svg") for a cell of a notebook;
-        it is a picture in what nbconvert makes of it, too."""
+        """The diagram or a chart ("timeline.svg") for a cell of a notebook.
+        It remains a picture in pages that nbconvert writes."""
         from .jupyter import Picture
         return Picture(self.emit(kind, **options).decode(), self.name)
 
     def html(self, **options) -> str:
-        """A page with report, diagram and charts, in one file."""
+        """An HTML page with report, diagram and charts, in one file."""
         return self.emit("html", **options).decode()
 
     def json(self, **options) -> str:
-        """All numbers: docs/report.schema.json."""
+        """All numbers as JSON: docs/report.schema.json."""
         return self.emit("json", **options).decode()
 
     def save(self, path: str | os.PathLike, **options) -> None:
-        """Writes the output that the name of the file asks for: "x.svg",
+        """Writes an output to a file, whose suffix chooses it: "x.svg",
         "x.timeline.svg", "x.py"."""
         name = os.path.basename(os.fspath(path))
         kind = name.partition(".")[2]
@@ -383,7 +383,7 @@ _ENUMS = {"units": abi.Units, "direction": abi.Direction, "tint": abi.Tint}
 
 
 def _options(given: dict):
-    """struct netc_options of keyword arguments."""
+    """A struct netc_options from keyword arguments."""
     options = abi.netc_options(size=ctypes.sizeof(abi.netc_options))
     fields: list = list(abi.netc_options._fields_[1:])
     known = {name: kind for name, kind in fields
@@ -413,16 +413,16 @@ def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
          **settings) -> Net:
     """Compiles a file, or a net of the zoo: "zoo:resnet50".
 
-    params: values of what the source lets be chosen, {"depth": 50}
-    inputs: other sizes for the input, "320x320x3" or (320, 320, 3), or of
-        several by their names; "_" keeps a size
-    budget: what must not be exceeded, {"train": "24GiB", "params": "25M"}
-    lora: a rank, or (rank, True) for linear layers, too
-    warn: what -W takes; include: folders for `use`
-    settings: those of docs/reference.md, batch=64, optimizer="adamw",
+    params: values of params of the source, {"depth": 50}
+    inputs: sizes of the input, "320x320x3" or (320, 320, 3), or a dict with
+        sizes of several inputs by name; "_" keeps a size
+    budget: limits, {"train": "24GiB", "params": "25M"}
+    lora: rank of adapters, or (rank, True) to adapt linear layers, too
+    warn: texts after -W; include: folders in which `use` looks
+    settings: settings of docs/reference.md: batch=64, optimizer="adamw",
         gpu="rtx4090", precision="mixed"
 
-    Raises Error.
+    Raises Error if the net does not compile or exceeds its budget.
     """
     file = os.fsdecode(path)
     if file.startswith("zoo:"):
@@ -436,14 +436,14 @@ def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
 def loads(text: str, *, name: str = "net.net", params: dict | None = None,
           inputs=None, budget: dict | None = None, lora=0, warn=(), include=(),
           **settings) -> Net:
-    """Compiles a source; `name` is what errors call it. See load()."""
+    """Compiles a text. Messages call it `name`. See load()."""
     source = text.encode()
     return Net((lib.netc_load_text, name, source, len(source)), params, inputs,
                budget, lora, warn, include, settings)
 
 
 def budget(**limits):
-    """For tests: what the function returns, a net, must keep these limits.
+    """Decorates a test: the net that it returns must keep these limits.
 
     @netc.budget(train="24GiB", params="25M")
     def test_resnet():

@@ -1,4 +1,4 @@
-"""Nets of PyTorch's modules, by way of ONNX and `netc import`."""
+"""Converts PyTorch modules to nets, with ONNX and `netc import`."""
 from __future__ import annotations
 
 import os
@@ -13,7 +13,7 @@ from .net import Error, Net, loads
 
 
 def _tensor(torch, module, value):
-    """An input of that size, where the module is and of its type."""
+    """A tensor of that size, on the device and in the type of the module."""
     if isinstance(value, torch.Tensor):
         return value
     like = next(module.parameters(), torch.zeros(()))
@@ -21,8 +21,8 @@ def _tensor(torch, module, value):
 
 
 def _export(torch, module, tensors, path, values):
-    """As it is trained; what the exporter does not know in that mode, drawn
-    layers (stochastic depth), as it predicts."""
+    """Exports in training mode; returns False if the exporter supports only
+    inference, as for randomly skipped layers (stochastic depth)."""
     def write(training, samples=1):
         several = tuple(torch.cat([tensor] * samples) for tensor in tensors)
         torch.onnx.export(module, several, path, export_params=values,
@@ -51,8 +51,8 @@ def _export(torch, module, tensors, path, values):
 
 
 def _own_parameters(module, model):
-    """Options for parameters of the module itself (a class token): a file
-    without values lists them as inputs, of which names alone say nothing."""
+    """Options for parameters of the module itself (a class token). A file
+    without values lists them as inputs, so `netc import` needs their names."""
     with open(model, "rb") as file:
         text = file.read()
     for name, _ in module.named_parameters(recurse=False):
@@ -61,7 +61,7 @@ def _own_parameters(module, model):
 
 
 def _net(module, source, name, folded, settings) -> Net:
-    """With groups for the module's parts, if that is the same net."""
+    """The net with a group per submodule, if that is the same net."""
     net = loads(source, name=name, **settings)
     if folded:
         return net
@@ -77,11 +77,11 @@ def _net(module, source, name, folded, settings) -> Net:
 
 
 def _source(torch, module, tensors, folder, folded, values=False):
-    """What `netc import` writes, and whether it is the module in training."""
+    """The source of `netc import`; True if exported in training mode."""
     model, to = (os.path.join(folder, type(module).__name__ + end)
                  for end in (".onnx", ".net"))
     with warnings.catch_warnings():
-        # What the exporter says is of running the file.
+        # The exporter's warnings are about running the file.
         warnings.simplefilter("ignore")
         whole = _export(torch, module, tensors, model, values)
     done = subprocess.run(
@@ -92,7 +92,7 @@ def _source(torch, module, tensors, folder, folded, values=False):
     if done.returncode:
         raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
     with open(to, encoding="utf-8") as file:
-        # Of a file that is exported as it is trained that is no news.
+        # A file exported in training mode always has this comment.
         return re.sub(r"^# `.*` also drops values in inference\.\n", "",
                       file.read(), flags=re.M), whole
 
@@ -111,7 +111,7 @@ def from_torch(module, *inputs, folded=False, **settings):
         try:
             source, whole = _source(torch, module, tensors, folder, folded)
         except Error as error:
-            # Weights of recurrent layers are parted and joined in the file:
+            # The file splits and joins weights of recurrent layers:
             # that is computed, and needs values.
             try:
                 source, whole = _source(torch, module, tensors, folder, folded,

@@ -1,11 +1,11 @@
-"""What the library hands out, copied, so that it outlives the net."""
+"""Copies structs of the library, so that they outlive the net."""
 from __future__ import annotations
 
 from ctypes import Array, Structure
 
 
 class Record:
-    """A struct of netc.h, of which abi.py makes a class each: its members are
+    """Base of the classes of abi.py, one for each struct of netc.h. Members are
     texts, numbers, enums, lists and records."""
 
     _members: tuple = ()
@@ -37,7 +37,7 @@ class Record:
 
 
 def taken(value):
-    """A value of ctypes as Python has it."""
+    """The Python value of a ctypes value."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, Structure):
