@@ -637,9 +637,10 @@ struct netc_answer {
   enum netc_question question;
   bool on_device; /* a device is named; otherwise nothing about one is known */
   bool fits;
-  int64_t bytes;       /* need of the most loaded device; INT64_MAX: the devices
-                          cannot share the net */
-  int64_t alone_bytes; /* need of one device that holds the whole net */
+  int64_t bytes; /* of the most loaded device; of unequal cards, the one with
+                    the least memory left; INT64_MAX: the devices cannot share
+                    the net */
+  int64_t alone_bytes;   /* need of one device that holds the whole net */
   int64_t planned_bytes; /* inference by netc's own plan; otherwise 0 */
   int64_t device_count;
   bool uneven; /* the other devices need less */

@@ -20,8 +20,8 @@ def from_torch(module, *inputs, folded: bool = False, **settings) -> Net:
     the batch: (1, 3, 224, 224).
 
     The module runs once, for one sample, and is not changed. Dropout and batch
-    norms are in training mode. Each submodule becomes a group with its name or class;
-    net.module_paths has the path of each layer's submodule.
+    norms are in training mode. Each submodule becomes a group, called by its
+    name or class; net.module_paths has the path of each layer's submodule.
 
     folded: write the short source of `netc import`, with loops and defs for
         repeated layers
