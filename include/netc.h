@@ -653,9 +653,9 @@ struct netc_answer {
   int64_t card_bytes; /* memory of the named card, of which a process can use
                          device_bytes; 0: none named */
   /*
-   * With gpu_layers: number of layers and the output, how many of the last ones
-   * are on the card, and the card's need in bytes with one more. 0: the layers
-   * are not divided, or all are on the card.
+   * With gpu_layers, tensor_split or pipeline: number of layers and the output,
+   * how many of the last ones are on the cards, and the card's need in bytes
+   * with one more. 0: the layers are not divided, or all are on the card.
    */
   int64_t layer_count, gpu_layers, next_layer_bytes;
   int64_t positions; /* tokens whose KV cache fits beside weights and a step, in
