@@ -13,7 +13,8 @@ wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
 # The files of import/ that need no other library; web/absent.c is for the rest.
 wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c readers.c \
                  values.c weights.c caffe/caffe_values.c darknet/darknet_values.c \
-                 huggingface/gguf.c huggingface/stored.c), \
+                 huggingface/gguf.c huggingface/stored.c \
+                 huggingface/check.c huggingface/rows.c), \
                  $(wildcard $(addprefix $(src)import/,*.c caffe/*.c \
                    darknet/*.c huggingface/*.c)))
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
@@ -40,7 +41,7 @@ $(build)/wasm/netc.wasm: $(wasm_objects)
 	@$(wasm_cc) -mexec-model=reactor -Wl,--stack-first -Wl,--gc-sections \
 	  -Wl,-O2 -Wl,-s -Wl,-z,stack-size=1048576 \
 	  -Wl,--import-memory -Wl,--initial-memory=2097152 -o $@.tmp $^ -lm
-	@wasm-opt -Oz --dae-optimizing -Oz --converge -ocimfs 60 --low-memory-unused \
+	@wasm-opt -Oz --dae-optimizing -Oz --converge -ocimfs 60 -aimfs 4 --low-memory-unused \
 	  --enable-sign-ext --enable-nontrapping-float-to-int -o $@ $@.tmp
 	@rm $@.tmp
 

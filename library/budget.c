@@ -59,6 +59,21 @@ static void check_fits(struct diags *diags, struct span span,
          size_text(a.device.room, UNITS_IEC).text);
 }
 
+/* Bytes of inference on a device: what is served, if that is asked. */
+static int64_t inference_bytes(const struct model *model,
+                               const struct settings *settings,
+                               const struct memory *memory) {
+  struct answer a;
+  struct answer_request request = {.model = model,
+                                   .settings = settings,
+                                   .memory = memory,
+                                   .predict = true,
+                                   .arena = model->arena};
+  if (!settings->budget.infer || !serving_asked(settings))
+    return answer_planned_bytes(&memory->inference);
+  return answer_find(&request, &a) ? a.bytes : INT64_MAX;
+}
+
 void budget_check(const struct model *model, const struct settings *settings,
                   const struct memory *memory, struct diags *diags) {
   const struct budget *budget = &settings->budget;
@@ -67,7 +82,7 @@ void budget_check(const struct model *model, const struct settings *settings,
         model->total.params);
   check(diags, spans[1], "MACs", false, budget->macs, model->total.macs);
   check(diags, spans[2], "of inference", true, budget->infer,
-        answer_planned_bytes(&memory->inference));
+        inference_bytes(model, settings, memory));
   check(diags, spans[3], "of a training step", true, budget->train,
         memory_device(memory).peak);
   check(diags, spans[4], "of arena", true, budget->arena,

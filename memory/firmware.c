@@ -147,6 +147,7 @@ static void add_program(struct firmware *f, const struct netrt_model *m) {
   measure(f, &used);
 }
 
+#ifndef NETC_NO_FILES /* the web page opens no .tflite */
 /*
  * TensorFlow Lite Micro's GreedyMemoryPlanner (tensorflow/lite/micro/
  * memory_planner/greedy_memory_planner.cc): buffers by size, the largest first,
@@ -214,6 +215,7 @@ static int64_t greedy_arena(const struct model *model,
     height = max_i64(height, placed[i].offset + placed[i].bytes);
   return height;
 }
+#endif
 
 /* The time of a board whose core is measured. */
 static void find_time(const struct model *model,
@@ -221,7 +223,8 @@ static void find_time(const struct model *model,
   const struct board_row *board = f->board;
   if (!board || !f->measured)
     return;
-  f->instructions = firmware_instructions(model, settings, (int)board->core);
+  f->instructions = firmware_instructions(model, settings, (int)board->core) *
+                    (double)settings->infer.batch;
   f->seconds = f->instructions / core_issues(board->core) /
                ((double)board->megahertz * 1e6);
 }
@@ -251,7 +254,9 @@ bool firmware_find(const struct model *model, const struct settings *settings,
   if (!f->why)
     add_program(f, &tables);
   find_time(model, settings, f);
+#ifndef NETC_NO_FILES
   f->instead = greedy_arena(model, settings);
+#endif
   f->flash = size_sum(f->weights, f->tables + f->code);
   f->loaded = f->board && f->board->loaded ? f->flash : 0;
   f->ram = size_sum(size_sum(f->arena, f->loaded), f->state + f->stack);

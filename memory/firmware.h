@@ -39,7 +39,7 @@ struct firmware {
 bool firmware_find(const struct model *model, const struct settings *settings,
                    struct firmware *firmware);
 
-/* Instructions of an inference on a measured core, a lower bound. */
+/* Instructions of one sample on a measured core, a lower bound. */
 double firmware_instructions(const struct model *model,
                              const struct settings *settings, int core);
 

@@ -193,15 +193,17 @@ static bool percent(struct advice *a) {
   return true;
 }
 
-/* cut=4,4: the blocks of several stages. */
+/* cut=4,4 and tensor_split=3,2: several numbers. */
 static bool turns(struct advice *a) {
-  static const char key[] = "cut=";
+  static const char *const keys[] = {"cut=", "tensor_split="};
   struct slice text = a->p->scan.text;
   size_t comma = a->span.begin - a->p->scan.base, at = comma, end = comma;
   while (at > 0 && is_digit(text.at[at - 1]))
     at--;
-  if (a->found != TOKEN_COMMA || at == comma || at < sizeof key - 1 ||
-      !begins(slice_from(text, at - (sizeof key - 1)), key))
+  const char *key = slice_ends(slice_to(text, at), keys[0])   ? keys[0]
+                    : slice_ends(slice_to(text, at), keys[1]) ? keys[1]
+                                                              : NULL;
+  if (a->found != TOKEN_COMMA || at == comma || !key)
     return false;
   while (end < text.length && (is_digit(text.at[end]) || text.at[end] == ','))
     end++;
@@ -209,7 +211,7 @@ static bool turns(struct advice *a) {
   text_printf(&quoted, "\"%.*s\"", (int)(end - at), text.at + at);
   uint32_t base = a->p->scan.base;
   diag_offer(a->d, (struct span){base + (uint32_t)at, base + (uint32_t)end},
-             text_slice(&quoted), "write `cut=%.*s`", SLICE_ARG(quoted));
+             text_slice(&quoted), "write `%s%.*s`", key, SLICE_ARG(quoted));
   diag_help(a->d, "write several numbers in quotes");
   return true;
 }

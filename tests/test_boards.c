@@ -161,7 +161,7 @@ static void a_core_that_is_not_measured_has_no_code(void **state) {
   assert_int_equal(member(board, "ram_need_bytes"), 8640);
   json_decref(all);
   expect(NETC " " KWS " --brief --board ESP32", 0,
-         "code and stack are not measured on xtensa-lx6 and not counted", "");
+         "code, stack and time are not measured on xtensa-lx6", "");
 }
 
 static void a_board_may_run_from_ram(void **state) {
@@ -347,6 +347,8 @@ static void the_time_is_a_bound(void **state) {
   assert_true(bound_of("input 10x10x32\nconv 32 3x3\n", "--board nucleo-f446re",
                        &slow) == bound);
   assert_true(fabs(slow - seconds * 2 * 216 / 180) < 1e-6); /* one a cycle */
+  assert_true(bound_of("input 10x10x32\nconv 32 3x3\n",
+                       "--board nucleo-f446re --batch 4", &slow) == 4 * bound);
   /* In 8 bits fewer, without a unit for floating point many more. */
   assert_true(bound_of("input 10x10x32\nconv 32 3x3\n",
                        "--board nucleo-f746zg --dtype i8", &slow) < bound);

@@ -416,6 +416,13 @@ static void errors_of_stages(void **state) {
          1, "", "`gpu_layers=` and `pipeline=` both divide the layers");
   expect(NETC " examples/llama3.net --predict --pipeline 2", 2, "",
          "or serving of language models: add --context 8192, or --runtime");
+  /* A budget is of a device; one of three devices has two experts, not three.
+   */
+  expect(NETC " zoo:mixtral --runtime vllm --context 4k --pipeline 2 --budget "
+              "infer=44GiB --brief",
+         0, "43.8 GiB on the most loaded of 2 devices", NULL);
+  expect(NETC " zoo:mixtral --context 4k --expert-parallel 3 --brief", 0,
+         " on the most loaded of 3 devices", "");
   /* Training has its own stages. */
   expect(NETC " examples/llama3.net --pipeline 2 --optimizer adam", 0,
          "\ntrain, batch 1, Adam", "");
@@ -427,13 +434,13 @@ static void errors_of_cards(void **state) {
     const char *split, *message;
   } rows[] = {
       {"3", "one card has all layers; write a share for each of several"},
-      {"3,0", "`0` is neither a share nor a known device; write shares"},
+      {"3,0", "`0` is not a share; a share is a number above 0"},
       {"3,x", "`x` is neither a share nor a known device; write shares"},
-      {"t4,", "`` is neither a share nor a known device; write shares"},
+      {"t4,", "`` is not a share; a share is a number above 0"},
       {"t4:2,rtx3060", "some of the cards have a share, others have none"},
-      {"t4,3", "some of the cards have a"},
+      {"t4,3", "some of the cards have a name, others have none"},
       {"t4:,rtx3060:2", "`t4:` has no share after the colon; write `t4:2`"},
-      {"3,99999999999", "`99999999999` is neither a share"},
+      {"3,99999999999", "`99999999999` is not a share"},
       {"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 16 cards"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -442,6 +449,15 @@ static void errors_of_cards(void **state) {
              rows[i].split);
     expect(command, 2, "", rows[i].message);
   }
+  expect(PARTED "--tensor-split t4,l4 --memory 8GiB", 1, "",
+         "`memory=` and the cards of `tensor_split=` both name the devices");
+  expect(PARTED "--tensor-split t4,l4 --gpu l4", 1, "",
+         "`gpu=` and the cards of `tensor_split=` both name the devices");
+  expect(NETC " examples/llama3.net --runtime netrt --pipeline 2 --context 4k",
+         1, "", "`pipeline=` does not apply to netrt, which has one device");
+  expect("printf 'input tokens 8 : i32\\nembed 20 8\\ninfer "
+         "tensor_split=3,2\\n' | " NETC " -",
+         1, "", "= help: write `tensor_split=\"3,2\"`");
   expect(PARTED "--runtime pytorch --tensor-split 1,1 --tensor-parallel 2", 1,
          "", "`tensor_split=` gives whole layers to each card, ");
   expect(PARTED "--runtime vllm --gpu a100-80 --tensor-split 1,1", 1, "",

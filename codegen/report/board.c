@@ -91,7 +91,7 @@ static void put_remarks(const struct compiled *c, const struct firmware *f,
                 f->why);
     put_remark(c, &line, rows, count);
   } else if (!f->measured) {
-    text_printf(&line, "code and stack are not measured on %s and not counted",
+    text_printf(&line, "code, stack and time are not measured on %s",
                 core_word(f->board->core));
     put_remark(c, &line, rows, count);
   } else if (!f->board) {
@@ -125,7 +125,7 @@ static void put_time(const struct compiled *c, const struct firmware *f,
   text_put(&lead, "at least ");
   text_seconds(&lead, f->seconds);
   text_short_count(&rest, (int64_t)f->instructions, 'G');
-  text_printf(&rest, " instructions of products at %d MHz",
+  text_printf(&rest, " instructions for the products at %d MHz",
               f->board->megahertz);
   if (issues > 1)
     text_printf(&rest, ", at most %d in a cycle", issues);

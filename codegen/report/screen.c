@@ -169,7 +169,10 @@ static struct parts inference_parts(const struct screen *s) {
 }
 
 static void put_devices(struct screen *s) {
-  if (s->a->devices > 1)
+  const struct serving_answer *served = s->predict ? s->a->served : NULL;
+  if (served && served->cards > 1 && !served->staged)
+    text_printf(&s->line, " on the tightest of %d cards", served->cards);
+  else if (s->a->devices > 1)
     text_printf(&s->line, " on %s of %" PRId64 " devices",
                 s->a->uneven ? "the most loaded" : "each", s->a->devices);
 }
@@ -287,8 +290,8 @@ static void put_host(struct screen *s) {
   }
   if (served && served->blocks && served->on_card < served->blocks)
     text_printf(&s->line,
-                "   %" PRId64 " of %" PRId64 " layers are on the card",
-                served->on_card, served->blocks);
+                "   %" PRId64 " of %" PRId64 " layers are on the card%s",
+                served->on_card, served->blocks, served->cards > 1 ? "s" : "");
   else if (served && served->blocks)
     text_put(&s->line, s->c->settings->infer.host_experts
                            ? "   token table and experts"

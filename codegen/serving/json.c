@@ -1,4 +1,5 @@
 /* JSON: the section on serving, for programs. */
+#include "codegen/asked.h"
 #include "codegen/serving/report.h"
 
 static void put_rows(struct json *json, const char *key,
@@ -106,7 +107,7 @@ void serving_put_json(struct json_writer *w) {
   if (!serving_report_find(&r))
     return;
   json_member_open(json, "serving", '{');
-  json_member_int(json, "devices", a->devices);
+  json_member_int(json, "devices", asked_of(w->c)->devices);
   json_member_int(json, "context", a->context);
   json_member_int(json, "sequences", a->sequences);
   put_part(json, &a->card);

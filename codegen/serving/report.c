@@ -174,7 +174,7 @@ static void put_cards(struct serving_report *r) {
     cards_put_range(&r->line, a->by_card[i].first, a->by_card[i].last,
                     a->by_card[i].output);
     end_line(r);
-    put_place(r, &a->by_card[i].part, a->devices > 1 && i == a->fullest);
+    put_place(r, &a->by_card[i].part, a->devices > 1 && i == a->tightest);
   }
 }
 
@@ -305,7 +305,7 @@ static void put_report(const struct compiled *c, struct text *out) {
   text_printf(&r.line, "  of %s on %s: longest context ",
               output_size(r.c, r.a.device.room).text,
               r.a.devices > 1 ? "each device"
-              : r.a.cards > 1 ? "the fullest card"
+              : r.a.cards > 1 ? "the tightest card"
                               : "the device");
   put_context(&r.line, &(struct served){.context = r.a.longest});
   text_printf(&r.line, ", at most %s sequences", count_text(r.a.most).text);

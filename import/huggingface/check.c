@@ -28,8 +28,6 @@ void hugging_guess_dtype(struct hugging *h, int64_t params) {
     if (params > 0 && params < INT64_MAX / 8 &&
         h->stored.bytes == params * width_of(words[i]))
       h->dtype = words[i];
-  if (!h->dtype)
-    h->dtype = "f32";
 }
 
 static int64_t integer_named(const struct hugging *h, const char *name) {

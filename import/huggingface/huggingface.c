@@ -73,7 +73,7 @@ static void put_head(struct hugging *h, struct text *out) {
 static bool make(struct hugging *h, struct slice template) {
   struct graph *graph = h->graph;
   struct text source, typed = text_new(graph->arena);
-  int64_t params, all;
+  int64_t params = 0, all = 0;
   const char *name = graph_identifier(graph, h->type->name);
   if (!settle_source(graph->arena, template, slice_of(name), hugging_given, h,
                      &source))
@@ -85,6 +85,8 @@ static bool make(struct hugging *h, struct slice template) {
   if (h->stored.dtype)
     h->dtype = h->stored.dtype;
   hugging_guess_dtype(h, params);
+  if (!h->dtype)
+    h->dtype = "f32";
   put_types(h, text_slice(&source), &typed);
   if (right && h->quantised)
     hugging_note_bytes(h, text_slice(&typed));

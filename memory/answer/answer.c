@@ -190,11 +190,12 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
   if (!serving_find(r->model, r->settings, r->arena, r->table, s))
     return false;
   a->served = s;
+  a->uneven = s->uneven;
   if (s->cards > 1) {
     a->devices = s->staged ? a->devices : s->cards;
     a->uneven = true;
     a->device = s->device;
-    a->card = s->by_card[s->fullest].gpu;
+    a->card = s->by_card[s->tightest].gpu;
   }
   a->bytes = a->alone = s->card.need;
   a->host = s->host.need;

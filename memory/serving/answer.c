@@ -148,7 +148,7 @@ static void fill_table(struct serving *s, struct serving_answer *a) {
   static const int64_t contexts[SERVED_ROWS] = {2048,  4096,  8192,
                                                 16384, 32768, 131072};
   static const int64_t sequences[SERVED_ROWS] = {1, 4, 16, 64, 128, 256};
-  enum served_place card = (enum served_place)a->fullest;
+  enum served_place card = (enum served_place)a->tightest;
   for (int i = 0; i < SERVED_ROWS; i++) {
     struct served *row = &a->by_context[i];
     row->context = contexts[i];
@@ -212,7 +212,7 @@ static void find_range(const struct serving *s, enum served_place place,
 
 /* The parts of all cards, and the one that has the least memory left. */
 static void find_cards(struct serving *s, struct serving_answer *a) {
-  a->fullest = 0;
+  a->tightest = 0;
   if (s->cards == 1) {
     a->card = part_of(s, ON_CARD, a->context, a->sequences);
     return;
@@ -223,13 +223,13 @@ static void find_cards(struct serving *s, struct serving_answer *a) {
     card->device = serving_device(s->settings, i);
     card->part = part_of(s, (enum served_place)i, a->context, a->sequences);
     find_range(s, (enum served_place)i, card);
-    const struct served_card *full = &a->by_card[a->fullest];
+    const struct served_card *full = &a->by_card[a->tightest];
     if (card->device.room - card->part.need <
         full->device.room - full->part.need)
-      a->fullest = i;
+      a->tightest = i;
   }
-  a->card = a->by_card[a->fullest].part;
-  a->device = a->by_card[a->fullest].device;
+  a->card = a->by_card[a->tightest].part;
+  a->device = a->by_card[a->tightest].device;
 }
 
 /* Finds the largest number of layers on the cards; zero is always possible. */
@@ -261,7 +261,7 @@ static bool find_parts(struct serving *s, struct serving_answer *a) {
     if (!serving_put(s, a->on_card + 1))
       return false;
     a->next =
-        part_of(s, (enum served_place)a->fullest, a->context, a->sequences)
+        part_of(s, (enum served_place)a->tightest, a->context, a->sequences)
             .need;
     if (!serving_put(s, a->on_card))
       return false;
@@ -283,6 +283,8 @@ bool serving_find(const struct model *model, const struct settings *settings,
   a->device = serving_device(settings, 0);
   a->cards = s.cards;
   a->staged = s.staged;
+  for (size_t i = 0; i < model->params.count; i++)
+    a->uneven = a->uneven || s.experts[i] % infer->expert_parallel;
   a->strict = infer->utilization > 0;
   if (s.parted && a->device.bytes && infer->gpu_layers == GPU_LAYERS_AUTO &&
       !choose_layers(&s, a))

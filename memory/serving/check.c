@@ -211,9 +211,9 @@ static bool can_part(struct refusal *r, const struct model *model,
 static bool has_experts(struct refusal *r, const struct model *model,
                         const struct infer_settings *infer) {
   int64_t most = 0;
-  r->setting = "expert_parallel";
   if (infer->expert_parallel == 1)
     return true;
+  r->setting = "expert_parallel";
   for (size_t i = 0; i < model->nodes.count; i++)
     most = max_i64(most, model->nodes.at[i].copies);
   if (most < 2) {
@@ -327,11 +327,45 @@ static bool share_is_whole(struct refusal *r, const struct settings *settings) {
   return false;
 }
 
+/* Checks that named cards are the only device. */
+static bool is_one_device(struct refusal *r, const struct settings *settings) {
+  const struct train_settings *train = &settings->train;
+  bool split = settings->infer.tensor_split == SPLIT_LIST;
+  int named = split ? train->split->at[0].gpu : 0;
+  if (!named || (train->gpu == named && !train->memory))
+    return true;
+  r->setting = "tensor_split";
+  text_printf(r->why,
+              "`%s=` and the cards of `tensor_split=` both name the "
+              "devices",
+              train->memory ? "memory" : "gpu");
+  text_put(r->help,
+           "use one of the two; `gpu=rtx4090 tensor_split=\"3,2\"` has "
+           "equal cards");
+  return false;
+}
+
+/* netc's runtime has one device. */
+static bool has_devices(struct refusal *r, const struct infer_settings *infer) {
+  const char *setting = infer->tensor_parallel > 1   ? "tensor_parallel"
+                        : infer->expert_parallel > 1 ? "expert_parallel"
+                        : serving_parts(infer)       ? parting(infer)
+                                                     : NULL;
+  if (infer->runtime != RUNTIME_NETRT || !setting)
+    return true;
+  r->setting = setting;
+  text_printf(r->why, "`%s=` does not apply to netrt, which has one device",
+              r->setting);
+  text_put(r->help, "leave it out, or choose another `runtime=`");
+  return false;
+}
+
 static bool is_possible(struct refusal *r, const struct model *model,
                         const struct settings *settings) {
   const struct infer_settings *infer = &settings->infer;
   return is_served(r, model) && can_part(r, model, infer) &&
-         has_experts(r, model, infer) && blocks_divide(r, model, infer) &&
+         has_experts(r, model, infer) && is_one_device(r, settings) &&
+         has_devices(r, infer) && blocks_divide(r, model, infer) &&
          step_has(r, infer) && share_is_whole(r, settings) &&
          heads_divide(r, model, infer->tensor_parallel) &&
          has_positions(r, model, infer->context);

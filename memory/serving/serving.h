@@ -120,11 +120,12 @@ struct served_card {
 struct serving_answer {
   int64_t devices; /* of a stage */
   bool staged;     /* the cards are stages of a pipeline */
+  bool uneven;     /* some devices have fewer experts */
   /* Of several cards, the one with the least memory left; host: without
    * gpu_layers= and tensor_split= empty. */
   struct served_part card, host;
-  int cards;   /* of tensor_split=, or stages; else 1 */
-  int fullest; /* the one of `card` and `device`, from 0 */
+  int cards;    /* of tensor_split=, or stages; else 1 */
+  int tightest; /* the one of `card` and `device`, from 0 */
   struct served_card by_card[MOST_CARDS]; /* of several */
   int64_t blocks;    /* layers and the output; 0: not divided */
   int64_t on_card;   /* number of last ones on the card */

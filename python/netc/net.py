@@ -44,12 +44,12 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _word(value) -> str:
+def _word(value, between: str = "x") -> str:
     """A value in the syntax of the command line: True is "on"."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (list, tuple)):
-        return "x".join(_word(item) for item in value)
+        return between.join(_word(item) for item in value)
     return str(value)
 
 
@@ -74,7 +74,7 @@ class Net:
                       settings)
         for name, value in settings.items():
             try:
-                self._call(lib.netc_set, name, _word(value))
+                self._call(lib.netc_set, name, _word(value, ","))
             except Error as error:
                 if name in str(error):
                     raise

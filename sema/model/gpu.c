@@ -174,6 +174,11 @@ static bool read_card(const struct gpus *own, struct slice item,
     colon++;
   struct slice name = slice_to(item, colon);
   card->gpu = gpu_find(own, name, &several);
+  if (!card->gpu && (!item.length || is_digit(*item.at))) {
+    text_printf(why, "`%.*s` is not a share", SLICE_ARG(item));
+    text_put(help, "a share is a number above 0 and at most 100000: `3,2`");
+    return false;
+  }
   if (!card->gpu) {
     text_printf(why,
                 several ? "ambiguous device `%.*s`"
@@ -210,7 +215,7 @@ static bool is_uniform(const struct split_list *split, struct text *why,
   if ((!named || named == split->count) && (!shared || shared == split->count))
     return true;
   text_printf(why, "some of the cards have a %s, others have none",
-              shared == split->count ? "name" : "share");
+              named < split->count && named ? "name" : "share");
   text_put(help, "write `rtx4090:3,rtx3060:2`; without shares the memory of "
                  "the cards decides");
   return false;
@@ -228,8 +233,12 @@ bool gpu_read_split(const struct gpus *own, struct slice text,
       text_printf(help, "llama.cpp uses at most %d", MOST_CARDS);
       return false;
     }
-    if (!read_card(own, slice_from(slice_to(text, end), from),
-                   &split->at[split->count++], why, help))
+    struct slice item = slice_from(slice_to(text, end), from);
+    while (item.length && *item.at == ' ')
+      item = slice_from(item, 1);
+    while (item.length && item.at[item.length - 1] == ' ')
+      item.length--;
+    if (!read_card(own, item, &split->at[split->count++], why, help))
       return false;
   }
   return is_uniform(split, why, help);
