@@ -5,6 +5,8 @@
 #include "tests/run.h"
 
 #include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "include/netc.h"
 #include "memory/firmware.h"
