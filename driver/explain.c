@@ -81,7 +81,7 @@ static const struct synonyms *find_synonym(struct slice name) {
   return NULL;
 }
 
-/* What a name stands for: a page, or a line. */
+/* A name stands for a page or a line. */
 struct explained {
   const char *page, *say;
 };

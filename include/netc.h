@@ -543,7 +543,7 @@ struct netc_training {
   enum netc_phase peak_phase;
   int64_t peak_layer;      /* layer at the peak; -1: in the optimizer step */
   int64_t extra_mac_count; /* recomputed MACs of one sample, for checkpoints */
-  /* Of the most loaded device. device_peak_bytes is an older name of
+  /* These are of the most loaded device. device_peak_bytes is an older name of
    * peak_bytes. */
   int64_t device_peak_bytes, device_saved_bytes;
   int64_t alone_peak_bytes; /* peak of one device that holds the whole net */

@@ -215,7 +215,7 @@ static void boards_compute_in_8_bits(void **state) {
   check_boards("q8", options, 8640, 0);
 }
 
-/* What netc says of a board is less, but not by far. */
+/* The figure of the report is less, but not by far. */
 static void check_bound(const char *options, const char *board,
                         double counted) {
   double bound = 0;

@@ -58,7 +58,7 @@ static int64_t of_words(const struct serving *s, enum served_place place,
       size_sum(size_product(words, ends), size_product(rows, width)), FLOAT);
 }
 
-/* What a card receives, in copies; the attention itself counts one mask. */
+/* Copies of the rows and the mask; the attention itself counts one mask. */
 static int64_t of_copies(const struct serving *s, enum served_place place,
                          int64_t rows, int64_t cells, int64_t width) {
   bool fused = serving_is_fused(&s->settings->infer);

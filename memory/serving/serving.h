@@ -121,8 +121,8 @@ struct serving_answer {
   int64_t devices; /* of a stage */
   bool staged;     /* the cards are stages of a pipeline */
   bool uneven;     /* some devices have fewer experts */
-  /* Of several cards, the one with the least memory left; host: without
-   * gpu_layers= and tensor_split= empty. */
+  /* The card, of several the one with the least memory left; without
+   * gpu_layers= and tensor_split= the host has nothing. */
   struct served_part card, host;
   int cards;    /* of tensor_split=, or stages; else 1 */
   int tightest; /* the one of `card` and `device`, from 0 */
