@@ -126,7 +126,7 @@ struct option_text setting_text(const struct netc_setting *setting,
   return to;
 }
 
-bool option_taken(enum command command, const struct option_row *row) {
+static bool option_taken(enum command command, const struct option_row *row) {
   return row->commands >> command & 1;
 }
 

@@ -77,12 +77,10 @@ struct option_text option_text(const struct option_row *row);
 struct option_text setting_text(const struct netc_setting *setting,
                                 const struct netc_argument *argument);
 
-/* True if a command takes an option, or settings; all commands that compile
- * take the settings. */
-bool option_taken(enum command command, const struct option_row *row);
+/* True if a command takes settings, as all do that compile. */
 bool settings_taken(enum command command);
 
-/* As option_taken(), for lists: without old spellings. */
+/* True if a command takes an option and lists show it: no old spelling. */
 bool option_listed(enum command command, const struct option_row *row);
 
 /* The next setting for a list, from *index on: without old ones. */
