@@ -14,6 +14,15 @@
 
 enum { LONGEST_PATH = 4096 };
 
+/* Complains about an option; what is optional of it is not shown. */
+static int cannot_keep(enum option_id option) {
+  struct option_text text = option_text(option_row(option));
+  return complain(EXIT_USAGE,
+                  "--live: the page cannot recompile the net with `%.*s`; "
+                  "leave one of them out",
+                  (int)strcspn(text.text, "["), text.text);
+}
+
 int live_check(const struct net_options *o) {
   for (size_t i = 0; i < o->given_count; i++)
     switch (o->given[i].option) {
@@ -28,11 +37,7 @@ int live_check(const struct net_options *o) {
     case OPTION_DIAGNOSTICS:
     case OPTION_COLOR:
     case OPTION_MUST_FIT: break;
-    default:
-      return complain(EXIT_USAGE,
-                      "--live: the page cannot recompile the net with `--%s`; "
-                      "leave one of them out",
-                      option_row(o->given[i].option)->name);
+    default: return cannot_keep(o->given[i].option);
     }
   return EXIT_DONE;
 }

@@ -47,13 +47,13 @@ int look_set_sort(struct netc_options *look, char *value) {
   if (!value[length])
     return EXIT_DONE;
   value[length] = '\0';
-  return look_set_top(look, value + length + 1);
+  return look_set_top(look, OPTION_SORT, value + length + 1);
 }
 
-int look_set_top(struct netc_options *look, const char *value) {
-  return option_number(OPTION_TOP, value, 1, INT32_MAX, &look->top)
-             ? EXIT_DONE
-             : EXIT_USAGE;
+int look_set_top(struct netc_options *look, enum option_id option,
+                 const char *value) {
+  return option_number(option, value, 1, INT32_MAX, &look->top) ? EXIT_DONE
+                                                                : EXIT_USAGE;
 }
 
 int look_set_unfold(struct netc_options *look, const char *value) {

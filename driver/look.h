@@ -3,6 +3,7 @@
 #ifndef NETC_DRIVER_LOOK_H
 #define NETC_DRIVER_LOOK_H
 
+#include "driver/options.h"
 #include "netc.h"
 
 /* --columns name,output,macs */
@@ -10,7 +11,8 @@ int look_set_columns(struct netc_options *look, const char *list);
 
 /* --sort macs */
 int look_set_sort(struct netc_options *look, char *value);
-int look_set_top(struct netc_options *look, const char *value);
+int look_set_top(struct netc_options *look, enum option_id option,
+                 const char *value);
 int look_set_unfold(struct netc_options *look, const char *value);
 
 /* --width 240pt, in tenths of a point. */

@@ -401,7 +401,7 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_DEPTH: return set_depth(o, value);
   case OPTION_COLUMNS: return look_set_columns(&o->look, value);
   case OPTION_SORT: return look_set_sort(&o->look, value);
-  case OPTION_TOP: return look_set_top(&o->look, value);
+  case OPTION_TOP: return look_set_top(&o->look, OPTION_TOP, value);
   case OPTION_UNFOLD: return look_set_unfold(&o->look, value);
   case OPTION_BUDGET: return add_budget(o, value);
   case OPTION_COMPARE: return add_compared(o, value);

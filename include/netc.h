@@ -650,8 +650,8 @@ struct netc_answer {
   int64_t longest_context;    /* tokens; -1: not computed, or no causal layer */
   int64_t context, sequences; /* that are served, in tokens and their number */
   int64_t most_sequences; /* maximum sequences of `context`; -1: not computed */
-  int64_t card_bytes; /* memory of the named card, of which a process can use
-                         device_bytes; 0: none named */
+  int64_t card_bytes; /* memory of the named card; 0: none named. A process can
+                         use device_bytes of it. */
   /*
    * With gpu_layers, tensor_split or pipeline: number of layers and the output,
    * how many of the last ones are on the cards, and the card's need in bytes

@@ -281,9 +281,11 @@ static void bounds_of_both_hold(void **state) {
          "  12 of 33      3.98 GiB ", "");
 }
 
-static int64_t of_card(json_t *json, int card, const char *key) {
+/* A figure of one of the `cards` or `stages`. */
+static int64_t of_one(json_t *json, const char *kind, int index,
+                      const char *key) {
   char path[64];
-  snprintf(path, sizeof path, "serving.cards.%d.%s", card, key);
+  snprintf(path, sizeof path, "serving.%s.%d.%s", kind, index, key);
   return number(json, path);
 }
 
@@ -301,15 +303,15 @@ static void cards_are_the_whole(void **state) {
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
       int64_t sum = -served(json, "copied_weight_bytes") * (k == 0);
       for (int card = 0; card < 3; card++)
-        sum += of_card(json, card, keys[k]);
+        sum += of_one(json, "cards", card, keys[k]);
       assert_int_equal(sum, served(one, keys[k]) -
                                 served(one, "copied_weight_bytes") * (k == 0));
     }
     for (int card = 0; card < 3; card++) {
-      int64_t last = of_card(json, card, "last_layer");
-      if (last < of_card(json, card, "first_layer"))
+      int64_t last = of_one(json, "cards", card, "last_layer");
+      if (last < of_one(json, "cards", card, "first_layer"))
         continue;
-      assert_int_equal(of_card(json, card, "first_layer"), next);
+      assert_int_equal(of_one(json, "cards", card, "first_layer"), next);
       next = last + 1;
       char path[32];
       snprintf(path, sizeof path, "serving.cards.%d.output", card);
@@ -347,12 +349,6 @@ static void shares_part_the_layers(void **state) {
          0, " of 33 layers are on the card", "");
 }
 
-static int64_t of_stage(json_t *json, int stage, const char *key) {
-  char path[64];
-  snprintf(path, sizeof path, "serving.stages.%d.%s", stage, key);
-  return number(json, path);
-}
-
 /* Stages have all that a device has, and vLLM's numbers of layers: 20, 21, 20.
  */
 static void stages_are_the_whole(void **state) {
@@ -363,9 +359,9 @@ static void stages_are_the_whole(void **state) {
   json_t *json = predict_file(deepseek, "context=4096 runtime=vllm pipeline=3");
   int64_t weights = 0, cache = 0;
   for (int i = 0; i < 3; i++) {
-    weights += of_stage(json, i, "weight_bytes");
-    cache += of_stage(json, i, "cache_bytes");
-    assert_int_equal(of_stage(json, i, "last_layer"), last[i]);
+    weights += of_one(json, "stages", i, "weight_bytes");
+    cache += of_one(json, "stages", i, "cache_bytes");
+    assert_int_equal(of_one(json, "stages", i, "last_layer"), last[i]);
   }
   assert_int_equal(weights, served(one, "weight_bytes"));
   assert_int_equal(cache, served(one, "cache_bytes"));

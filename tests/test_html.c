@@ -153,6 +153,8 @@ static void live_pages_have_the_compiler_and_what_was_chosen(void **state) {
       {"--live", "--live needs a page: add `-o x.html`"},
       {"--live -o x.html --unfold",
        "--live: the page cannot recompile the net with `--unfold`; leave one"},
+      {"--live -o x.html -I examples",
+       "--live: the page cannot recompile the net with `-I FOLDER`; leave one"},
       {"--live -o x.html",
        "`make web` builds it, then `make install` installs it"}};
   static const char *const words[] = {

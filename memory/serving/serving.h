@@ -12,8 +12,8 @@
 #include "sema/model/runtime.h"
 
 /*
- * Where a layer is: on a card, the first of which is ON_CARD, or in the host's
- * memory. Without gpu_layers= and tensor_split= all are on one card.
+ * A layer is on a card or in the host's memory. Cards are counted from ON_CARD.
+ * Without gpu_layers= and tensor_split= all layers are on one card.
  */
 enum served_place { ON_CARD, ON_HOST = MOST_CARDS, SERVED_PLACES };
 
