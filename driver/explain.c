@@ -121,23 +121,27 @@ static struct explained find(const char *name, struct suggestion *s) {
   return found;
 }
 
+/* True if there was something to print. */
+static bool put_found(const char *name, const struct explained *found) {
+  if (found->page)
+    fputs(found->page, stdout);
+  else if (found->say)
+    printf("%s: %s\n", name, found->say);
+  return found->page || found->say;
+}
+
 static int put_page(const char *name) {
   struct suggestion s = suggest_begin(slice_of(name));
   struct explained found = find(name, &s);
-  if (found.page)
-    fputs(found.page, stdout);
-  else if (found.say)
-    printf("%s: %s\n", name, found.say);
-  else if (s.best.at)
+  if (put_found(name, &found))
+    return EXIT_DONE;
+  if (s.best.at)
     return complain(EXIT_USAGE,
                     "unknown diagnostic or word `%s`; did you mean `%.*s`?",
                     name, SLICE_ARG(s.best));
-  else
-    return complain(EXIT_USAGE,
-                    "unknown diagnostic or word `%s`; `netc explain` lists "
-                    "them",
-                    name);
-  return EXIT_DONE;
+  return complain(EXIT_USAGE,
+                  "unknown diagnostic or word `%s`; `netc explain` lists them",
+                  name);
 }
 
 /* Prints the operand, or with those after it a term of several words: receptive
@@ -153,8 +157,8 @@ static int put_term(char **operands, int count) {
                                i ? " " : "", operands[i]);
     struct suggestion s = suggest_begin(slice_of(name));
     struct explained found = find(name, &s);
-    if (used < sizeof name && (found.page || found.say))
-      return put_page(name) == EXIT_DONE ? words : 0;
+    if (used < sizeof name && put_found(name, &found))
+      return words;
   }
   return put_page(operands[0]) == EXIT_DONE;
 }

@@ -117,6 +117,32 @@ static void options_of_other_programs_lead_to_ours(void **state) {
          0, "", "");
 }
 
+/* Old spellings do what the new ones do, and no help lists them. */
+static void old_spellings_are_accepted(void **state) {
+  (void)state;
+  static const char *const pairs[][2] = {
+      {"--sort macs --top 2", "--sort macs:2"},
+      {"--unfold --expand", "--unfold=fused"},
+      {"--emit=json --timeline", "--emit=json --details"}};
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    struct run old = run(NETC " examples/vgg16.net %s", pairs[i][0]);
+    struct run now = run(NETC " examples/vgg16.net %s", pairs[i][1]);
+    assert_int_equal(old.status, 0);
+    assert_true(*old.out);
+    assert_string_equal(old.out, now.out);
+    run_free(&old);
+    run_free(&now);
+  }
+  expect(NETC " help all | grep -e '--top\\|--expand\\|--timeline\\|--step'", 1,
+         "", "");
+  expect(NETC " examples/vgg16.net --sort macs:x", 2, "",
+         "--sort takes a number from 1 ");
+  expect(NETC " examples/vgg16.net --unfold=x", 2, "",
+         "write --unfold, or --unfold=fused");
+  expect(NETC " explain receptive field tight | grep '^# '", 0,
+         "# receptive field\n# tight\n", "");
+}
+
 /* Help offers no option that a command does not take. */
 static void an_offer_can_be_taken(void **state) {
   (void)state;
@@ -1560,6 +1586,7 @@ int main(void) {
       cmocka_unit_test(slips_of_the_command_line_are_explained),
       cmocka_unit_test(options_of_other_programs_are_known),
       cmocka_unit_test(options_of_other_programs_lead_to_ours),
+      cmocka_unit_test(old_spellings_are_accepted),
       cmocka_unit_test(an_offer_can_be_taken),
       cmocka_unit_test(what_is_no_value_is_told_what_is),
       cmocka_unit_test(a_prediction_has_a_verdict),
