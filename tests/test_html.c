@@ -176,7 +176,7 @@ static void live_pages_have_the_compiler_and_what_was_chosen(void **state) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     r = run("cd %s && bin/netc x.net %s", folder, refused[i][0]);
     assert_holds(r.err, refused[i][1]);
-    assert_int_equal(r.status, i == 2 ? 3 : 2);
+    assert_int_equal(r.status, i == 3 ? 3 : 2);
     run_free(&r);
   }
   r = run("cd %s && test ! -e x.html && echo THE COMPILER "
