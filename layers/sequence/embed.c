@@ -69,8 +69,8 @@ static const struct arg_spec posembed_specs[] = {
         .fallback = "the input's", .doc = "number of positions in the table"),
     ARG(WORDS, WORD, "fixed", posembed, fixed, .words = "fixed",
         .doc = "fixed sines and cosines, which are not learned"),
-    ARG(INT, KEY, "at", posembed, at, .min = 0, .initial = ROW_OF_POSITION,
-        .fallback = "its own",
+    ARG(INT, KEY, "at", posembed, at, .min = 0, .max = INT32_MAX,
+        .initial = ROW_OF_POSITION, .fallback = "its own",
         .doc = "row that every position gets; BERT's first segment is 0"),
     SPEC_END};
 
@@ -93,7 +93,7 @@ static bool posembed_shape(struct layer *layer) {
     return diag_help(d,
                      "a vector has no positions; `reshape` makes a sequence");
   }
-  if (posembed->at >= table_rows(layer) || posembed->at == INT64_MAX)
+  if (posembed->at >= table_rows(layer))
     return layer_refuse(layer, OUT_OF_RANGE, "at",
                         "row %" PRId64
                         ", counted from 0, is not in a table of %" PRId64,
