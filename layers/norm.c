@@ -132,7 +132,8 @@ static size_t bn_trace(const struct layer *layer, struct tape *tape,
           .map = map_order(layer->in[0], LAST_2D | LAST_3D),
           .elementwise = true,
           .always_makes = true,
-          .kept = {extent_fixed(size_product(2, channels), WIDTH_F32)}});
+          .kept = {extent_fixed(channels, WIDTH_F32),
+                   extent_fixed(channels, WIDTH_F32)}});
 }
 
 /* A parameter repeated for each sample; its gradients are summed. */
@@ -177,7 +178,8 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
       .map = MAP_FIRST,
       .view = true,
       .always_makes = true,
-      .kept = {extent_sample(size_product(2, channels), WIDTH_F32)}};
+      .kept = {extent_sample(channels, WIDTH_F32),
+               extent_sample(channels, WIDTH_F32)}};
   op = norm_with_statistics(tape, op);
   return tape_run(tape, &op);
 }
@@ -210,7 +212,8 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
       .back_work = extent_sample(
           size_product(copies, shape_values(layer->in[0])), WIDTH_NET),
       .always_makes = true,
-      .kept = {extent_sample(size_product(2, norm->groups), WIDTH_F32)},
+      .kept = {extent_sample(norm->groups, WIDTH_F32),
+               extent_sample(norm->groups, WIDTH_F32)},
       .cast = CAST_FULL};
   op = norm_with_statistics(tape, op);
   return tape_run(tape, &op);

@@ -4,8 +4,10 @@
 
 struct operation norm_with_statistics(const struct tape *tape,
                                       struct operation op) {
-  if (!tape->training && !tape->lowers && op.work.count == 0)
+  if (!tape->training && !tape->lowers && op.work.count == 0) {
     op.work = op.kept[0];
+    op.work.count = size_sum(op.kept[0].count, op.kept[1].count);
+  }
   return op;
 }
 
@@ -54,7 +56,7 @@ struct operation norm_ln(const struct tape *tape, int64_t rows,
           .keeps = KEEPS_IN(0),
           .always_makes = true,
           .layout = LAYOUT_ROWS,
-          .kept = {extent_sample(size_product(2, rows), WIDTH_F32)},
+          .kept = {extent_sample(rows, WIDTH_F32), extent_sample(rows, WIDTH_F32)},
           .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
 }
 
