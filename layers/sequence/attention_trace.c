@@ -1,6 +1,7 @@
 /* attention: the operations of a framework. */
 #include <math.h>
 
+#include "base/check.h"
 #include "layers/norm.h"
 #include "layers/sequence/attention.h"
 #include "layers/tape/lowering.h"
@@ -377,16 +378,31 @@ static struct extent mask_gradient(const struct attention_recorder *r) {
 }
 
 /*
+ * Logarithms of the sums of each row. The kernel for 32 bits, or with a mask,
+ * pads the rows of a head to ALIGNED (kAlignLSE in aten/src/ATen/native/
+ * transformers/cuda/mem_eff_attention/kernel_forward.h).
+ */
+static struct extent row_sums(const struct attention_recorder *r) {
+  enum { ALIGNED = 32 };
+  int64_t rows = r->s.queries;
+  if (!r->tape->half || attention_mask(r->attention) > 0)
+    rows = size_product(ceil_div_i64(rows, ALIGNED), ALIGNED);
+  struct extent sums = attention_rows(r, r->s.heads, rows);
+  sums.width = WIDTH_F32;
+  return sums;
+}
+
+/*
  * One kernel, which keeps its inputs, its output, and a 32-bit logarithm of
- * each row's sum (torch.nn.functional.scaled_dot_product_attention).
+ * each row's sum (torch.nn.functional.scaled_dot_product_attention); without
+ * dropout a seed and an offset, which else are in the host's memory.
  */
 static size_t attend_fused(const struct attention_recorder *r, size_t q,
                            size_t k, size_t v) {
   size_t in[4] = {q, k, v, r->mask};
   bool masked = attention_mask(r->attention) > 0;
-  struct extent sums = attention_rows(r, r->s.heads, r->s.queries);
-  sums.width = WIDTH_F32;
-  struct extent seed = extent_fixed(2, WIDTH_INDEX);
+  struct extent sums = row_sums(r);
+  struct extent seed = extent_fixed(r->attention->dropout <= 0, WIDTH_INDEX);
   seed.whole = true;
   struct strides lies[3];
   for (int i = 0; i < 3; i++) {
@@ -412,7 +428,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                           .out = attention_rows(r, r->s.queries, r->s.width),
                           .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
                                    KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),
-                          .kept = {sums, seed},
+                          .kept = {sums, seed, seed},
                           .back_work = sums,
                           .back_more = mask_gradient(r),
                           .cast = CAST_LOW});

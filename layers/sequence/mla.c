@@ -261,7 +261,7 @@ static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
   size_t in[3] = {q, k, v};
   struct extent sums = rows(m, m->s.heads);
   sums.width = WIDTH_F32;
-  struct extent seed = extent_fixed(2, WIDTH_INDEX);
+  struct extent seed = extent_fixed(1, WIDTH_INDEX);
   seed.whole = true;
   return tape_run(m->r.tape,
                   &(struct operation){.name = "attention",
@@ -272,7 +272,7 @@ static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
                                       .out = rows(m, m->s.value),
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
                                                KEEPS_IN(2) | KEEPS_OUT,
-                                      .kept = {sums, seed},
+                                      .kept = {sums, seed, seed},
                                       .back_work = sums,
                                       .cast = CAST_LOW});
 }

@@ -200,7 +200,7 @@ static void keep_for_backward(struct tape *tape, struct recorded *stored,
                               const struct operation *op, const size_t *in) {
   int keeps = op->keeps;
   if (stored->facts.result == RESULT_IN_PLACE && op->in_place_clones) {
-    stored->facts.kept[2] = *tape_extent(tape, in[0]);
+    stored->facts.kept[KEPT_CLONE] = *tape_extent(tape, in[0]);
     keeps = 0;
   }
   for (int i = 0; i < op->in_count && i < 8; i++)
@@ -313,7 +313,7 @@ static size_t run_once(struct tape *tape, const struct operation *op) {
   struct operation once = *op;
   once.still = once.out.fixed = true;
   once.work.fixed = once.back_work.fixed = true;
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < KEPT_OWN; i++)
     once.kept[i].fixed = true;
   return tape_run(tape, &once);
 }
@@ -358,7 +358,7 @@ static void record_training(struct tape *tape, struct recorded *stored,
   facts->param_count = add_params(tape, op, true);
   facts->frozen_count = add_params(tape, op, false);
   facts->drops = !gradient && op->always_makes;
-  for (int i = 0; i < 2 && (gradient || facts->drops); i++)
+  for (int i = 0; i < KEPT_OWN && (gradient || facts->drops); i++)
     facts->kept[i] = resolve(tape, op->kept[i], width);
   if (!gradient)
     return;
@@ -366,7 +366,7 @@ static void record_training(struct tape *tape, struct recorded *stored,
   facts->back_more = resolve(tape, op->back_more, width);
   keep_for_backward(tape, stored, op, in);
   if (keeps_weights(tape, op, in))
-    cast_params(tape, op, &facts->kept[3]);
+    cast_params(tape, op, &facts->kept[KEPT_CASTS]);
 }
 
 /* In inference, values that callers merely hold are not inputs. */

@@ -95,6 +95,9 @@ struct tape_lowered;
 
 /* An operation as a layer records it. facts.def lists the members;
  * unused ones are zero. */
+/* Tensors that are kept, besides values of the tape: facts.def. */
+enum { KEPT_OWN = 3, KEPT_CLONE = KEPT_OWN, KEPT_CASTS, KEPT_COUNT };
+
 struct operation {
 #define SAID(type, member) type member;
 #define FACT SAID

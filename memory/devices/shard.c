@@ -109,9 +109,10 @@ static void divide_op(const struct sharding *s, size_t index) {
   bool part = s->sharded[op->first_out] ||
               (facts->scores && s->sharded[input_of(s->tape, op, 0)]);
   bool by_channel = facts->by_channel || facts->scores;
-  struct extent *extents[] = {
-      &facts->kept[0], &facts->kept[1],   &facts->kept[2],  &facts->kept[3],
-      &facts->work,    &facts->back_work, &facts->back_more};
+  struct extent *extents[KEPT_COUNT + 3] = {&facts->work, &facts->back_work,
+                                            &facts->back_more};
+  for (int k = 0; k < KEPT_COUNT; k++)
+    extents[3 + k] = &facts->kept[k];
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++) {
     if (facts->by_channel && part)
       divide(extents[k], s->devices);
@@ -264,10 +265,10 @@ static void share_copies(const struct sharding *s) {
       all += s->model->params.at[param].count; /* at most the net's */
       here += s->shards->share[param];
     }
-    if (facts->kept[3].count == all)
-      facts->kept[3].count = here;
+    if (facts->kept[KEPT_CASTS].count == all)
+      facts->kept[KEPT_CASTS].count = here;
     else if (facts->splits) /* some are copied already or packed */
-      divide(&facts->kept[3], s->devices);
+      divide(&facts->kept[KEPT_CASTS], s->devices);
   }
 }
 

@@ -106,10 +106,12 @@ static void find_head(struct serving *s) {
 
 /* Activations */
 
-enum { EXTENTS = 6 }; /* per operation */
+enum { EXTENTS = KEPT_COUNT + 2 }; /* per operation */
 
 static struct extent *extent_at(struct op_facts *facts, int i) {
-  return i < 4 ? &facts->kept[i] : i == 4 ? &facts->work : &facts->back_work;
+  return i < KEPT_COUNT    ? &facts->kept[i]
+         : i == KEPT_COUNT ? &facts->work
+                           : &facts->back_work;
 }
 
 /* Keeps the traced sizes, because each simulation changes them. */

@@ -50,8 +50,7 @@ int64_t run_packed_bytes(struct run *run, const struct extent *extent) {
 
 int64_t run_stored_bytes(struct run *run, const struct tape_op *op) {
   int64_t sum = run_kept_bytes(run, op);
-  for (int i = 0; i < 3 && run->s->saved_bits;
-       i++) { /* without kept[3]: matrices */
+  for (int i = 0; i < KEPT_CASTS && run->s->saved_bits; i++) {
     const struct extent *kept = &op->facts->kept[i];
     if (kept->count && bits_of(run, kept) &&
         !add_i64(sum, run_packed_bytes(run, kept) - run_bytes_of(run, kept),

@@ -102,7 +102,7 @@ void run_sample(struct run *run, const struct tape_op *op) {
 
 int64_t run_kept_bytes(struct run *run, const struct tape_op *op) {
   int64_t sum = 0;
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < KEPT_COUNT; i++)
     if (op->facts->kept[i].count &&
         !add_i64(sum, run_bytes_of(run, &op->facts->kept[i]), &sum))
       run->s->overflow = true;
@@ -121,7 +121,7 @@ static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
  */
 static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
   int64_t cached =
-      op->facts->kept[3].count ? run_bytes_of(run, &op->facts->kept[3]) : 0;
+      op->facts->kept[KEPT_CASTS].count ? run_bytes_of(run, &op->facts->kept[KEPT_CASTS]) : 0;
   run_change(run, PART_TEMPORARY, -kept);
   run_change(run, PART_TEMPORARY, cached);
   run->cached += cached; /* never more than the sum in memory */
@@ -143,8 +143,8 @@ static void note_forward(struct run *run, const struct tape_op *op, int64_t own,
                         .kept = keeps ? kept : 0,
                         .back = -1,
                         .after = -1};
-  if (keeps && op->facts->kept[3].count)
-    level->cached = run_bytes_of(run, &op->facts->kept[3]);
+  if (keeps && op->facts->kept[KEPT_CASTS].count)
+    level->cached = run_bytes_of(run, &op->facts->kept[KEPT_CASTS]);
   if (op->facts->quiet)
     level->forward = -1;
 }

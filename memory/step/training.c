@@ -102,8 +102,8 @@ static void pack_matrices(struct step *step, struct arena *arena) {
                    size_product(1 + through_f16, p->count), &all))
         all = INT64_MAX; /* reported as an overflow later */
       facts->unpacked = extent_fixed(all, tape->mixed ? WIDTH_LOW : WIDTH_NET);
-      if (tape->mixed && facts->kept[3].count >= p->count)
-        facts->kept[3].count -= p->count; /* it is unpacked instead */
+      if (tape->mixed && facts->kept[KEPT_CASTS].count >= p->count)
+        facts->kept[KEPT_CASTS].count -= p->count; /* it is unpacked instead */
     }
   }
 }
