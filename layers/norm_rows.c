@@ -52,12 +52,13 @@ struct operation norm_ln(const struct tape *tape, int64_t rows,
     return in_float(values, size_product(2, rows), 2);
   return norm_with_statistics(
       tape,
-      (struct operation){
-          .keeps = KEEPS_IN(0),
-          .always_makes = true,
-          .layout = LAYOUT_ROWS,
-          .kept = {extent_sample(rows, WIDTH_F32), extent_sample(rows, WIDTH_F32)},
-          .cast = tape->profile->norm_in_float32 ? CAST_FULL : CAST_NONE});
+      (struct operation){.keeps = KEEPS_IN(0),
+                         .always_makes = true,
+                         .layout = LAYOUT_ROWS,
+                         .kept = {extent_sample(rows, WIDTH_F32),
+                                  extent_sample(rows, WIDTH_F32)},
+                         .cast = tape->profile->norm_in_float32 ? CAST_FULL
+                                                                : CAST_NONE});
 }
 
 /* rmsnorm as one kernel, or computed in 32 bits. */

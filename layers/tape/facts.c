@@ -93,6 +93,7 @@ uint32_t tape_keep_extent(struct tape *tape, struct extent extent) {
 }
 
 void tape_resize(struct tape *tape, size_t value, struct extent extent) {
+  extent.width = tape_extent(tape, value)->width; /* autocast may have set it */
   tape->values.at[value].extent = tape_keep_extent(tape, extent);
 }
 

@@ -316,7 +316,7 @@ const struct op_facts *tape_facts(struct tape *tape,
 /* Stores an extent, or returns the index of a recent equal one. */
 uint32_t tape_keep_extent(struct tape *tape, struct extent extent);
 
-/* Changes the extent of a recorded value. */
+/* Changes the extent of a recorded value; its width stays. */
 void tape_resize(struct tape *tape, size_t value, struct extent extent);
 
 /* Enlarges the storage of a value to `count` values: PyTorch allocates it with

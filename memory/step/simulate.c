@@ -120,8 +120,9 @@ static bool makes(const struct run *run, const struct tape_op *op, size_t out) {
  * weights until forward ends: cached_cast of aten/src/ATen/autocast_mode.cpp.
  */
 static void drop_kept(struct run *run, const struct tape_op *op, int64_t kept) {
-  int64_t cached =
-      op->facts->kept[KEPT_CASTS].count ? run_bytes_of(run, &op->facts->kept[KEPT_CASTS]) : 0;
+  int64_t cached = op->facts->kept[KEPT_CASTS].count
+                       ? run_bytes_of(run, &op->facts->kept[KEPT_CASTS])
+                       : 0;
   run_change(run, PART_TEMPORARY, -kept);
   run_change(run, PART_TEMPORARY, cached);
   run->cached += cached; /* never more than the sum in memory */
