@@ -90,16 +90,24 @@ void computed_params(struct params *params, enum computed how, bool gain,
     add_gain(params, &plain);
 }
 
-/* Values kept besides the weights: statistics, lengths, or copies of the
- * vectors and the singular value. */
-static struct extent kept_of(enum computed how, bool gain,
-                             const struct param *weight) {
+/* Tensors kept besides the weights: statistics and scaled gains, lengths, or
+ * copies of the vectors and the singular value. Returns their number. */
+static int kept_of(enum computed how, bool gain, const struct param *weight,
+                   struct extent kept[3]) {
   int64_t rows = rows_of(weight);
   struct param lengths = lengths_of(weight);
   switch (how) {
-  case WEIGHTS_WS: return extent_fixed(size_product(2 + gain, rows), WIDTH_F32);
-  case WEIGHTS_WNORM: return extent_fixed(count_of(&lengths), WIDTH_NET);
-  default: return extent_fixed(count_of(weight) / rows + rows + 1, WIDTH_NET);
+  case WEIGHTS_WS:
+    kept[0] = kept[1] = kept[2] = extent_fixed(rows, WIDTH_F32);
+    return 2 + gain;
+  case WEIGHTS_WNORM:
+    kept[0] = extent_fixed(count_of(&lengths), WIDTH_NET);
+    return 1;
+  default:
+    kept[0] = extent_fixed(count_of(weight) / rows, WIDTH_NET);
+    kept[1] = extent_fixed(rows, WIDTH_NET);
+    kept[2] = extent_fixed(1, WIDTH_NET);
+    return 3;
   }
 }
 
@@ -178,28 +186,31 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
   /* A quotient needs work for its gradient; the gradient of bmm is
    * transposed and is copied. */
   int64_t steps = how == WEIGHTS_SPECTRAL ? 3 : turned && late;
-  int64_t numbers = gain ? tape->profile->keeps_numbers : 0;
-  struct extent made = kept_of(how, gain, weight);
-  struct extent gone = tape->training || how == WEIGHTS_SPECTRAL
-                           ? (struct extent){0}
-                           : made; /* inference frees it with the kernel */
   size_t before;
   int held = late ? replace_weights(tape, &before) : 0;
-  read[1] = tape_run(
-      tape,
-      &(struct operation){.name = names[how],
-                          .in = &before,
-                          .in_count = held,
-                          .held = held,
-                          .out = extent_fixed(count_of(weight), WIDTH_NET),
-                          .kept = {made, extent_fixed(numbers, WIDTH_INDEX)},
-                          .work = gone,
-                          .always_makes = true,
-                          .back_work = extent_fixed(
-                              size_product(steps, count_of(weight)), WIDTH_NET),
-                          .first_param = late ? plain : 0,
-                          .param_step = gain ? 1 + plain : 0,
-                          .param_count = used});
+  struct operation computes = {
+      .name = names[how],
+      .in = &before,
+      .in_count = held,
+      .held = held,
+      .out = extent_fixed(count_of(weight), WIDTH_NET),
+      .always_makes = true,
+      .back_work =
+          extent_fixed(size_product(steps, count_of(weight)), WIDTH_NET),
+      .first_param = late ? plain : 0,
+      .param_step = gain ? 1 + plain : 0,
+      .param_count = used};
+  int made = kept_of(how, gain, weight, computes.kept);
+  if (gain)
+    computes.kept[made] = tape_number(tape);
+  if (!tape->training && how != WEIGHTS_SPECTRAL)
+    for (int i = 0; i < made; i++) { /* freed with the kernel */
+      computes.work.width = computes.kept[i].width;
+      computes.work.fixed = true;
+      computes.work.count =
+          size_sum(computes.work.count, computes.kept[i].count);
+    }
+  read[1] = tape_run(tape, &computes);
   if (late)
     keep_weights(tape, read[1]);
   op.in_count = 2;

@@ -149,7 +149,7 @@ static size_t times(struct tape *tape, const struct lora *lora,
                      (struct operation){.name = "lora_scale",
                                         .does = &does,
                                         .out = out_of(site),
-                                        .kept = {extent_fixed(1, WIDTH_INDEX)},
+                                        .kept = {tape_number(tape)},
                                         .elementwise = true,
                                         .by_channel = true});
 }

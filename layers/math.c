@@ -186,8 +186,7 @@ size_t number_trace(const struct layer *layer, struct tape *tape,
     does.opcode = DOES_SCALE;
     if (layer->kind->opcode == DOES_DIV)
       does.real[0] = 1 / number;
-    if (tape->profile->keeps_numbers)
-      op.kept[0] = extent_fixed(1, WIDTH_INDEX); /* a double */
+    op.kept[0] = tape_number(tape);
   }
   struct strides out = strides_of(&layer->out);
   does.out = &out;

@@ -252,7 +252,7 @@ static size_t within_trace(const struct layer *layer, struct tape *tape,
   struct operation power = step, scale = step, one = step;
   power.keeps = KEEPS_IN(0);
   power.back_work = twice; /* n * x^(n - 1), before the product */
-  scale.kept[0] = extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX);
+  scale.kept[0] = tape_number(tape);
   one.gradient = GRADIENT_SHARED;
   size_t pair[2] = {in[0], layer_run(layer, tape, in[0], power)};
   struct operation mean = {
@@ -299,7 +299,7 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
       (struct operation){
           .layout = layout,
           .kept = {extent_sample(size_product(rows, kept), WIDTH_NET),
-                   extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX)},
+                   tape_number(tape)},
           .work = extent_sample(predicts ? size_product(rows, padded) : 0,
                                 WIDTH_NET),
           .back_work = extent_sample(size_product(3, values), WIDTH_NET),
@@ -310,14 +310,14 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
  * with a lower limit. */
 static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
-  int64_t norms = size_product(2, shape_rows(layer->in[0]));
+  struct extent norms = extent_sample(shape_rows(layer->in[0]), WIDTH_NET);
   bool predicts = !tape->lowers && !tape->values.at[in[0]].needs_gradient;
   return normalise(
       layer, tape, in,
       (struct operation){
           .elementwise = true,
-          .kept = {extent_sample(norms, WIDTH_NET)},
-          .work = extent_sample(predicts ? norms / 2 : 0, WIDTH_NET),
+          .kept = {norms, norms},
+          .work = predicts ? norms : (struct extent){0},
           .back_work = extent_sample(
               size_product(3, shape_values(layer->in[0])), WIDTH_NET)});
 }

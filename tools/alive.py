@@ -16,8 +16,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 
+def storage_of(tensor):
+    """The untyped one, in PyTorch 1.13 and 2."""
+    if hasattr(tensor, "untyped_storage"):
+        return tensor.untyped_storage()
+    return tensor.storage()._storage
+
+
 def key_of(tensor):
-    return tensor.storage()._storage._cdata
+    return storage_of(tensor)._cdata
 
 
 @contextlib.contextmanager

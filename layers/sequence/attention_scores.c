@@ -267,7 +267,7 @@ static size_t times(const struct attention_recorder *r, size_t in,
       (struct operation){.name = "scale",
                          .does = &does,
                          .out = *tape_extent(r->tape, in),
-                         .kept = {extent_fixed(1, WIDTH_INDEX)}, /* a double */
+                         .kept = {tape_number(r->tape)},
                          .elementwise = true});
 }
 

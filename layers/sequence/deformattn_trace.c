@@ -81,8 +81,8 @@ static size_t with_number(const struct deform_recorder *r, size_t in,
                          .elementwise = true,
                          .gradient = opcode == DOES_SCALE ? GRADIENT_NEW
                                                           : GRADIENT_SHARED};
-  if (opcode == DOES_SCALE && r->tape->profile->keeps_numbers)
-    op.kept[0] = extent_fixed(1, WIDTH_INDEX); /* a double */
+  if (opcode == DOES_SCALE)
+    op.kept[0] = tape_number(r->tape);
   return tape_run_on(r->tape, in, op);
 }
 

@@ -20,6 +20,10 @@ struct extent extent_of(const struct shape *shape) {
   return extent_sample(shape_values(shape), width);
 }
 
+struct extent tape_number(const struct tape *tape) {
+  return extent_fixed(tape->profile->keeps_numbers, WIDTH_INDEX);
+}
+
 static size_t add_storage(struct tape *tape, struct extent extent, bool owned) {
   struct tape_storage *storage = VEC_PUSH(tape->arena, &tape->storages);
   uint32_t kept = tape_keep_extent(tape, extent);

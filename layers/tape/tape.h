@@ -96,7 +96,7 @@ struct tape_lowered;
 /* An operation as a layer records it. facts.def lists the members;
  * unused ones are zero. */
 /* Tensors that are kept, besides values of the tape: facts.def. */
-enum { KEPT_OWN = 3, KEPT_CLONE = KEPT_OWN, KEPT_CASTS, KEPT_COUNT };
+enum { KEPT_OWN = 4, KEPT_CLONE = KEPT_OWN, KEPT_CASTS, KEPT_COUNT };
 
 struct operation {
 #define SAID(type, member) type member;
@@ -345,6 +345,10 @@ bool tape_alike(const struct tape *tape, const struct tape_value *a,
 struct extent extent_of(const struct shape *shape);
 struct extent extent_fixed(int64_t count, enum width width);
 struct extent extent_sample(int64_t count, enum width width);
+
+/* A product with a number keeps it as a tensor of the host: a double, or
+ * nothing where that is not the tensors' memory. */
+struct extent tape_number(const struct tape *tape);
 
 /*
  * A result beside the output, which is kept for backward, or freed with the
