@@ -92,9 +92,8 @@ static size_t function(const struct layer *layer, struct tape *tape,
   if (!does.out)
     does.out = &out;
   op.elementwise = true;
-  op.packs = op.cast == CAST_FULL;      /* not elementwise */
-  op.by_channel = op.cast != CAST_FULL; /* not softmax */
-  op.gradient_as_in = /* threshold_backward, leaky_relu_backward */
+  op.by_channel = !op.packs; /* not softmax */
+  op.gradient_as_in =        /* threshold_backward, leaky_relu_backward */
       layer->kind->opcode == DOES_RELU || layer->kind->opcode == DOES_LEAKY;
   op.all_params = true;
   if (tape->training && tape->node_param_count && !tape_trains(tape, 0))
@@ -145,10 +144,17 @@ static struct extent held(const struct layer *layer, int64_t count) {
                        WIDTH_NET);
 }
 
-/* gradient * output */
-static size_t trace_exp(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return trace_result(layer, tape, in);
+/* The same in 32 bits under autocast. */
+static size_t trace_wide_result(const struct layer *layer, struct tape *tape,
+                                const size_t *in) {
+  return function(layer, tape, in,
+                  (struct operation){.keeps = KEEPS_OUT, .cast = CAST_FULL});
+}
+
+static size_t trace_wide_input(const struct layer *layer, struct tape *tape,
+                               const size_t *in) {
+  return function(layer, tape, in,
+                  (struct operation){.keeps = KEEPS_IN(0), .cast = CAST_FULL});
 }
 
 /* gradient / (2 * output) */
@@ -157,12 +163,6 @@ static size_t trace_sqrt(const struct layer *layer, struct tape *tape,
   return function(
       layer, tape, in,
       (struct operation){.keeps = KEEPS_OUT, .back_work = held(layer, 1)});
-}
-
-/* gradient / input */
-static size_t trace_log(const struct layer *layer, struct tape *tape,
-                        const size_t *in) {
-  return trace_input(layer, tape, in);
 }
 
 /* gradient * sign(input) */
@@ -318,7 +318,8 @@ static size_t trace_softmax(const struct layer *layer, struct tape *tape,
       .opcode = layer->kind->opcode, .in = &lies, .out = &to};
   size_t value = function(
       layer, tape, in,
-      (struct operation){.does = &does, .keeps = KEEPS_OUT, .cast = CAST_FULL});
+      (struct operation){
+          .does = &does, .keeps = KEEPS_OUT, .packs = true, .cast = CAST_FULL});
   tape_see(tape, value, &out);
   return value;
 }
@@ -389,10 +390,11 @@ ACTIVATION(elu, ELU, "x, or alpha * (exp(x) - 1) below 0", either, IN_PLACE,
 ACTIVATION(celu, CELU, "x, or alpha * (exp(x / alpha) - 1) below 0", either,
            IN_PLACE, WITH(elu_specs));
 ACTIVATION(prelu, PRELU, "x, or a learned slope by channel * x below 0", prelu,
-           .params = prelu_params, WITH(prelu_specs));
+           .params = prelu_params, .cast = CAST_LOW, WITH(prelu_specs));
 ACTIVATION(gelu, GELU, "x * Phi(x)", input, WITH(gelu_specs));
 LAYER_KIND(pow, "Activation", "a power of each value", .opcode = DOES_POW,
-           .shape = layer_same_shape, .trace = trace_pow, WITH(pow_specs));
+           .shape = layer_same_shape, .trace = trace_pow, .cast = CAST_FULL,
+           WITH(pow_specs));
 LAYER_KIND(hardtanh, "Activation", "min(max(x, low), high)",
            .memory = OUTPUT_IN_PLACE, .opcode = DOES_HARDTANH,
            .shape = hardtanh_shape, .trace = trace_clones, IN_PLACE,

@@ -99,8 +99,7 @@ size_t gridsample_run(struct tape *tape, const size_t *pair,
                                             .out = extent_of(out),
                                             .layout = layout,
                                             .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                                            .back_more = unwanted,
-                                            .cast = CAST_FULL});
+                                            .back_more = unwanted});
 }
 
 static size_t gridsample_trace(const struct layer *layer, struct tape *tape,

@@ -339,6 +339,7 @@ static uint32_t layout_of_out(const struct layer *layer, struct tape *tape,
 size_t layer_run(const struct layer *layer, struct tape *tape, size_t in,
                  struct operation op) {
   op.name = op.name ? op.name : layer->kind->name;
+  op.cast = op.cast ? op.cast : layer->kind->cast;
   op.out = extent_of(&layer->out);
   op.layout = layout_of_out(layer, tape, in, &op);
   return tape_run_on(tape, in, op);
@@ -353,6 +354,7 @@ size_t layer_moves(const struct layer *layer, struct tape *tape,
                          .in = in,
                          .in_count = layer->input_count,
                          .map = map,
+                         .cast = layer->kind->cast,
                          .out = extent_of(&layer->out)};
   op.layout = layout_of_out(layer, tape, in[0], &op);
   return tape_run(tape, &op);

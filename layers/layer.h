@@ -331,6 +331,7 @@ struct layer_kind {
   const struct layer_kind *parts;
 
   unsigned opcode; /* enum opcode of its own operation; 0: none */
+  enum cast cast;  /* of that operation, unless `trace` gives another */
 
   /* Properties for checks and rules. */
   bool per_position; /* dense, with the same weights at every position */

@@ -414,4 +414,4 @@ MOVE(pixelshuffle, "channels become blocks of positions", factor_specs,
 MOVE(space2depth, "blocks of positions become channels", factor_specs,
      factor, );
 MOVE(up, "a map resized by interpolation", up_specs, up, .spreads = up_spreads,
-     .redundant = layer_moves_nothing);
+     .cast = CAST_FULL, .redundant = layer_moves_nothing);

@@ -120,20 +120,36 @@ static size_t normalise(const struct layer *layer, struct tape *tape,
   return run_norm(layer, tape, in, norm_with_statistics(tape, op));
 }
 
+/*
+ * _batch_norm_impl_index() of ATen/native/Normalization.cpp: cuDNN's norm, of
+ * values of 32 bits with positions, a scale and a shift, gets contiguous ones.
+ */
+static bool norm_is_cudnn(const struct layer *layer, const struct tape *tape,
+                          size_t in) {
+  const struct norm *norm = layer->args;
+  bool wide =
+      tape->mixed ? tape_extent(tape, in)->width == WIDTH_NET : !tape->half;
+  return tape->profile->cudnn && wide && layer->in[0]->rank > 1 &&
+         norm->without == WITHOUT_NOTHING;
+}
+
 static size_t bn_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   int64_t channels = shape_channels(layer->in[0]);
+  size_t read[2] = {in[0], in[0]};
+  if (norm_is_cudnn(layer, tape, in[0]))
+    read[0] = layout_pack(tape, in[0], layer->in[0], LAST_2D | LAST_3D);
   return run_norm(
-      layer, tape, in,
-      (struct operation){
-          .keeps = KEEPS_IN(0),
-          .folds = true,
-          .layout = layout_of_map(tape, in[0], layer->in[0], LAST_2D | LAST_3D),
-          .map = map_order(layer->in[0], LAST_2D | LAST_3D),
-          .elementwise = true,
-          .always_makes = true,
-          .kept = {extent_fixed(channels, WIDTH_F32),
-                   extent_fixed(channels, WIDTH_F32)}});
+      layer, tape, read,
+      (struct operation){.keeps = KEEPS_IN(0),
+                         .folds = true,
+                         .layout = layout_of_map(tape, read[0], layer->in[0],
+                                                 LAST_2D | LAST_3D),
+                         .map = map_order(layer->in[0], LAST_2D | LAST_3D),
+                         .elementwise = true,
+                         .always_makes = true,
+                         .kept = {extent_fixed(channels, WIDTH_F32),
+                                  extent_fixed(channels, WIDTH_F32)}});
 }
 
 /* A parameter repeated for each sample; its gradients are summed. */
@@ -179,7 +195,8 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
       .view = true,
       .always_makes = true,
       .kept = {extent_sample(channels, WIDTH_F32),
-               extent_sample(channels, WIDTH_F32)}};
+               extent_sample(channels, WIDTH_F32)},
+      .cast = CAST_FIRST};
   op = norm_with_statistics(tape, op);
   return tape_run(tape, &op);
 }
@@ -187,8 +204,8 @@ static size_t instnorm_trace(const struct layer *layer, struct tape *tape,
 static size_t gn_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   const struct norm *norm = layer->args;
-  size_t read[2] = {layout_pack(tape, in[0], layer->in[0], LAST_2D | LAST_3D),
-                    in[0]};
+  int can_be_last = tape->profile->cudnn ? LAST_NEVER : LAST_2D | LAST_3D;
+  size_t read[2] = {layout_pack(tape, in[0], layer->in[0], can_be_last), in[0]};
   bool held = holds(tape, in[0], read[0]);
   bool last = !tape->lowers && layer->out.rank > 1 &&
               packing_of(layer->in[0]) == PACKS_MAPS &&
@@ -206,7 +223,7 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
       .out = extent_of(&layer->out),
       .all_params = true,
       .keeps = KEEPS_IN(0),
-      .layout = layout_of_map(tape, read[0], layer->in[0], LAST_2D | LAST_3D),
+      .layout = layout_of_map(tape, read[0], layer->in[0], can_be_last),
       .map = MAP_FIRST,
       .packs_gradient = packing_of(layer->in[0]),
       .back_work = extent_sample(

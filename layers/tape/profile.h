@@ -30,6 +30,8 @@ struct profile {
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
   bool packed_keeps_input; /* a product with a matrix in blocks keeps its input
                             * and unpacks f16 before bf16 */
+  bool cudnn;              /* maps' convolutions and norms are cuDNN's, others
+                            * CUDA's */
   bool caches;             /* a caching allocator with segments */
   bool foreach_optimizer;  /* an optimizer step updates all parameters */
   int64_t context;         /* typical bytes of a device's context */

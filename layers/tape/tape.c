@@ -64,6 +64,8 @@ static enum width width_of(const struct tape *tape,
   enum width widest = WIDTH_LOW;
   if (!tape->mixed)
     return WIDTH_NET;
+  if (op->cast == CAST_FIRST)
+    return tape_extent(tape, op->in[0])->width;
   if (op->cast != CAST_NONE)
     return op->cast == CAST_LOW ? WIDTH_LOW : WIDTH_NET;
   for (int i = 0; i < op->in_count; i++)
@@ -100,7 +102,7 @@ size_t tape_widen(struct tape *tape, size_t in) {
 /* All inputs, cast to `width`; `few` has room for FEW of them. */
 static const size_t *cast_inputs(struct tape *tape, const struct operation *op,
                                  enum width width, size_t *few) {
-  if (!tape->mixed)
+  if (!tape->mixed || op->cast >= CAST_FIRST)
     return op->in; /* a long chain of concats has millions of inputs */
   size_t *in = op->in_count <= FEW
                    ? few

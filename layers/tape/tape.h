@@ -80,11 +80,14 @@ enum tape_packing {
   PACKS_FIRST,  /* a map with channels first, unless trivial */
 };
 
-/* The element type of an operation under ATen/autocast_mode.h. */
+/* The element type of an operation under ATen/autocast_mode.h of PyTorch 2.6:
+ * AT_FORALL_LOWER_PRECISION_FP and AT_FORALL_FP32. */
 enum cast {
   CAST_NONE, /* the widest type of its inputs */
   CAST_LOW,
   CAST_FULL,
+  CAST_FIRST, /* that of its first input; no other is cast */
+  CAST_OUT,   /* AT_FORALL_FP32_SET_OPT_DTYPE: 32 bits, and no input is cast */
 };
 
 enum { KEEPS_OUT = 1 << 8 };

@@ -86,14 +86,20 @@ def listed(model, inputs, context):
     return found
 
 
+def context_of(precision):
+    """Makes what a forward pass runs in."""
+    if precision == "mixed":
+        return lambda: fake_cuda.autocast(torch.bfloat16)
+    return contextlib.nullcontext
+
+
 def low(tensor):
     return tensor.bfloat16() if tensor.is_floating_point() else tensor
 
 
 def torch_of(netc, net, batch, precision, listing):
     kind, expressions = written.load(netc, net)
-    context = (lambda: fake_cuda.autocast(torch.bfloat16)) \
-        if precision == "mixed" else contextlib.nullcontext
+    context = context_of(precision)
     with fake_cuda.card():
         model = kind().to("cuda").train()
         inputs = written.inputs_of(expressions, batch)
@@ -129,4 +135,5 @@ def main():
         print(name, options.precision, ours, theirs, ours - theirs, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

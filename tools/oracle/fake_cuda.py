@@ -87,22 +87,20 @@ def attention(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False,
                          scale=scale, enable_gqa=enable_gqa)
 
 
-def batch_norm(x, weight, *more):
-    """cuDNN's gets input.contiguous(): _batch_norm_impl_index() of
-    ATen/native/Normalization.cpp."""
-    if weight is not None:
-        last = x.dim() == 4 and not x.is_contiguous() and \
-            x.is_contiguous(memory_format=torch.channels_last)
-        x = x.contiguous(memory_format=torch.channels_last if last
-                         else torch.contiguous_format)
-    return any_batch_norm(x, weight, *more)
-
-
 def lies_last(tensor):
     """Its channels are together, and not its rows: suggest_memory_format()."""
     last = LAST.get(tensor.dim())
     return last is not None and tensor.is_contiguous(memory_format=last) and \
         not tensor.is_contiguous()
+
+
+def batch_norm(x, weight, *more):
+    """cuDNN's gets input.contiguous(): _batch_norm_impl_index() of
+    ATen/native/Normalization.cpp. It is not taken for bfloat16."""
+    if weight is not None and x.dim() > 2 and x.dtype == torch.float32 and \
+            not lies_last(x):
+        x = x.contiguous()
+    return any_batch_norm(x, weight, *more)
 
 
 class Convolutions(TorchDispatchMode):

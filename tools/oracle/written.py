@@ -22,9 +22,10 @@ def run(command, **more):
     return done.stdout
 
 
-def told(netc, net, options=()):
-    """The report in JSON."""
-    return json.loads(run([netc, str(net), *options, "--emit=json=-"]))
+def told(netc, net, options=(), text=None):
+    """The report in JSON; `-` is a net in `text`."""
+    return json.loads(run([netc, str(net), *options, "--emit=json=-"],
+                          input=text))
 
 
 def load(netc, net, options=()):
