@@ -1,11 +1,11 @@
 """What is alive in a step: tensors, after every operation.
 
-What a kernel takes and gives back while it runs is none. For
-tools/step_truth.py, tools/layout_truth.py, tools/sequence_truth.py and
-tools/zoo_models.py.
+What a kernel takes and gives back while it runs is none. For the tools that
+measure PyTorch, 1.13 and 2.6: the rows in tests/data are of both.
 """
 import collections
 import contextlib
+import ctypes
 import itertools
 import weakref
 
@@ -16,15 +16,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 
+TORCH2 = not torch.__version__.startswith("1.")
+
+
 def storage_of(tensor):
-    """The untyped one, in PyTorch 1.13 and 2."""
-    if hasattr(tensor, "untyped_storage"):
-        return tensor.untyped_storage()
-    return tensor.storage()._storage
+    return tensor.untyped_storage() if TORCH2 else tensor.storage()._storage
 
 
 def key_of(tensor):
     return storage_of(tensor)._cdata
+
+
+def nbytes_of(tensor):
+    return storage_of(tensor).nbytes()
 
 
 @contextlib.contextmanager
@@ -36,7 +40,8 @@ def allocations():
     alive = 0
     for event in sorted((e for e in seen.kineto_results.events()
                          if e.name() == "[memory]"),
-                        key=lambda e: e.start_us()):
+                        key=lambda e: e.start_ns() if TORCH2
+                        else e.start_us()):
         alive += event.nbytes()
         most[0] = max(most[0], alive)
 
@@ -49,6 +54,59 @@ SCATTERS = {torch.ops.aten.scatter.src: torch.ops.aten.scatter_.src,
             torch.ops.aten.index_put_.default}
 
 
+def nodes_of(outs):
+    """All that backward will run for the tensors."""
+    seen, ahead = set(), [out.grad_fn for out in outs]
+    while ahead:
+        node = ahead.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            ahead += [other for other, _ in node.next_functions]
+    return seen
+
+
+def numbers_of(node):
+    """Keys of numbers, as of `x * 0.17`, that a node keeps as tensors of 8
+    bytes, and that hooks of PyTorch 2 do not get: save_for_backward leaves
+    wrapped numbers alone, torch/csrc/autograd/saved_variable.cpp. Hooks of
+    1.13 get them."""
+    kept = [getattr(node, name) for name in ("_saved_other", "_saved_self")
+            if TORCH2 and hasattr(node, name)]
+    return {key_of(t) for t in kept if isinstance(t, torch.Tensor)
+            and t.dim() == 0 and nbytes_of(t) == NUMBER}
+
+
+NUMBER = 8  # bytes
+SCALED = {torch.ops.aten.mul.Tensor, torch.ops.aten.mul_.Tensor,
+          torch.ops.aten.div.Tensor, torch.ops.aten.div_.Tensor}
+
+
+def keeps_number(func, args):
+    """An operation that makes a node of numbers_of()."""
+    return TORCH2 and func in SCALED and torch.is_grad_enabled() and \
+        isinstance(args[1], (int, float)) and args[0].requires_grad
+
+
+def users_of(address):
+    """The count of references behind the vtable of an intrusive_ptr_target,
+    which PyTorch shows to nobody: c10/util/intrusive_ptr.h."""
+    return ctypes.c_uint32.from_address(address + 8).value
+
+
+def meets_first(func, args):
+    """The engine adds a gradient to one that came before: in place since 2.0,
+    if nobody else has that (can_accumulate_inplace() of
+    torch/csrc/autograd/input_buffer.cpp), unless a mode watches. A mode itself
+    holds the tensor three times."""
+    if not TORCH2 or func is not torch.ops.aten.add.Tensor or \
+            torch.is_grad_enabled() or torch._C._current_autograd_node():
+        return False
+    first, other = args[:2]
+    return isinstance(other, torch.Tensor) and first.shape == other.shape and \
+        torch._prims_common.is_non_overlapping_and_dense(first) and \
+        users_of(first._cdata) <= 4 and users_of(key_of(first)) == 1
+
+
 class Watch(TorchDispatchMode):
     """The most that is alive after an operation: storages not in `outside`."""
 
@@ -58,13 +116,26 @@ class Watch(TorchDispatchMode):
         self.biases = biases  # biases_of(): added in place
         self.zeros = None  # what zeros() has just made
         self.inside = 0  # tensors of the operation that ran last, at most
+        self.numbers = 0  # that hooks do not get
 
     def note(self, tensor):
         key = key_of(tensor)
         if key not in self.outside and key not in self.alive:
-            storage = tensor.storage()
+            storage = storage_of(tensor)
             self.alive[key] = StorageWeakRef(storage), storage.nbytes()
         return tensor
+
+    def free_numbers(self, outs):
+        """When backward has run their nodes."""
+        self.numbers = 0
+        for node in nodes_of(outs):
+            count = len(numbers_of(node))
+            self.numbers += count
+
+            def freed(*_, count=count):
+                self.numbers -= count
+            if count:
+                node.register_hook(freed)
 
     def run(self, func, args, kwargs):
         """The operation. Of torchvision's, what it makes on the way is
@@ -86,6 +157,7 @@ class Watch(TorchDispatchMode):
             # gather_backward and index_backward of
             # ATen/native/TensorAdvancedIndexing.cpp
             func = SCATTERS.get(func, func)
+        self.numbers += keeps_number(func, args)
         out = self.run(unwatched(func, args, self.biases), args, kwargs)
         self.zeros = out if func in ZEROS else None
         if func is torch.ops.aten.detach.default and \
@@ -98,7 +170,7 @@ class Watch(TorchDispatchMode):
         return out
 
     def bytes(self):
-        return sum(n for _, n in self.alive.values())
+        return sum(n for _, n in self.alive.values()) + NUMBER * self.numbers
 
     def count(self):
         self.alive = {key: held for key, held in self.alive.items()
@@ -138,11 +210,11 @@ def biases_of(modules):
 
 
 def unwatched(func, args, biases):
-    """What runs for `func` where no mode makes it add a bias to a copy."""
+    """What runs for `func` where no mode makes it add to a copy."""
     if func is torch.ops.aten.add.Tensor and \
             isinstance(args[1], torch.Tensor) and key_of(args[1]) in biases:
         return torch.ops.aten.add_.Tensor
-    return func
+    return torch.ops.aten.add_.Tensor if meets_first(func, args) else func
 
 
 def backward(out):
@@ -156,8 +228,8 @@ def backward(out):
 class Held:
     """A tensor that autograd keeps; what nothing leads back to goes."""
 
-    def __init__(self, tensor):
-        self.tensor = tensor
+    def __init__(self, tensor, size=0):
+        self.tensor, self.size = tensor, size
 
 
 def alone(tensor):
@@ -165,44 +237,63 @@ def alone(tensor):
     return tensor.detach() if tensor.grad_fn else tensor
 
 
-def size_of(tensor, bits):
+def packed_size(tensor, bits):
     """Bytes of its storage; with `bits`, as GACT writes it: gact/quantizer.py,
     check_quantize(), and gact/ops.py, no_scheme_quantize_pack()."""
     if not bits or not tensor.requires_grad or not 1 < tensor.dim() < 5 or \
             tensor.dtype not in (torch.float32, torch.float16):
-        return tensor.storage().nbytes()
+        return nbytes_of(tensor)
     groups = F.pad(tensor.detach().reshape(-1),
                    (0, -tensor.numel() % 256)).view(-1, 256)
     least, most = groups.min(-1).values, groups.max(-1).values
     codes = torch.empty(groups.numel() * bits // 8, dtype=torch.uint8)
-    return sum(t.storage().nbytes() for t in (codes, least, most))
+    return sum(nbytes_of(t) for t in (codes, least, most))
+
+
+def tensors_of(outs):
+    return [t for t in tree_flatten(outs)[0] if isinstance(t, torch.Tensor)]
+
+
+def saved_by(run, outside, bits=0):
+    """Bytes that autograd keeps: storages not in `outside`, each once."""
+    kept = []
+
+    def pack(tensor):
+        held = Held(alone(tensor), packed_size(tensor, bits))
+        if key_of(tensor) not in outside:
+            kept.append(weakref.ref(held))
+        return held
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
+        outs = tensors_of(run())
+    alive = [held() for held in kept if held()]
+    sizes = {key: NUMBER for node in nodes_of(outs)
+             for key in numbers_of(node) - outside}
+    sizes.update((key_of(held.tensor), held.size) for held in alive)
+    return sum(sizes.values())
+
+
+def peak_of(run, outside, biases=()):
+    """The most that is alive in a step."""
+    with Watch(outside, biases) as watch:
+        # Numbers that are saved as tensors no operation makes.
+        with torch.autograd.graph.saved_tensors_hooks(
+                lambda t: alone(watch.note(t)), lambda t: t):
+            outs = run()
+        outs = tuple(t for t in tensors_of(outs) if t.is_floating_point())
+        watch.free_numbers(outs)
+        backward(outs)
+    return watch.peak
 
 
 def measure(model, inputs, bits=0):
     """Bytes that are saved, of gradients, and at the peak."""
     outside = {key_of(t) for t in
                [*inputs, *model.parameters(), *model.buffers()]}
-    kept = []
-
-    def pack(tensor):
-        held = Held(tensor)
-        if key_of(tensor) not in outside:
-            kept.append(weakref.ref(held))
-        return held
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
-        out = model(*inputs)
-    alive = [held().tensor for held in kept if held()]
-    saved = sum({key_of(t): size_of(t, bits) for t in alive}.values())
-    del out, alive
-    with Watch(outside, biases_of([model])) as watch:
-        # Numbers that are saved as tensors no operation makes.
-        with torch.autograd.graph.saved_tensors_hooks(watch.note,
-                                                      lambda t: t):
-            out = model(*inputs)
-        backward(out)
+    saved = saved_by(lambda: model(*inputs), outside, bits)
+    peak = peak_of(lambda: model(*inputs), outside, biases_of([model]))
     gradients = sum(p.grad.numel() * p.grad.element_size()
                     for p in model.parameters() if p.grad is not None)
-    return saved, gradients, watch.peak
+    return saved, gradients, peak
 
 
 class Lives(TorchDispatchMode):
@@ -216,8 +307,7 @@ class Lives(TorchDispatchMode):
     def touch(self, value):
         if not isinstance(value, torch.Tensor):
             return
-        storage = value.storage()
-        key = storage._storage._cdata
+        storage, key = storage_of(value), key_of(value)
         if key in self.outside or not storage.nbytes():
             return
         held = self.seen.get(key)

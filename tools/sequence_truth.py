@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import Watch, backward, key_of
+from alive import allocations, key_of, peak_of, saved_by
 from lora import Padded
 
 torch.manual_seed(1)
@@ -43,52 +43,22 @@ class Products(TorchDispatchMode):
         return out
 
 
-def saved_bytes(run, owned):
-    kept = {}
-
-    def pack(tensor):
-        storage = tensor.storage()
-        if storage.data_ptr() not in owned:
-            kept[storage.data_ptr()] = storage.nbytes()
-        return tensor
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        out = run()
-    del out
-    return sum(kept.values())
-
-
 def allocated(run):
     """What the allocator had at most, above what it had before: what kernels
     take and give back, too."""
-    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+    with allocations() as most:
         out = run()
         loss = out.sum()
         loss.backward()
         del out, loss
-    memory = sorted((e for e in seen.kineto_results.events()
-                     if e.name() == "[memory]"), key=lambda e: e.start_us())
-    live = peak = 0
-    for event in memory:
-        live += event.nbytes()
-        peak = max(peak, live)
-    return peak
-
-
-def alive(run, outside):
-    """The most that is alive after an operation; who watches holds a result
-    a little longer."""
-    with Watch(outside) as watch:
-        with torch.autograd.graph.saved_tensors_hooks(watch.note,
-                                                      lambda t: t):
-            out = run()
-        backward(out)
-    return watch.peak
+    return most[0]
 
 
 def peak_bytes(module, data, outside):
     """Both see more than there is of tensors: the less of them."""
     peaks = []
-    for watched in allocated, functools.partial(alive, outside=outside):
+    # The second holds a result a little longer.
+    for watched in allocated, functools.partial(peak_of, outside=outside):
         for p in module.parameters():
             p.grad = None
         peaks.append(watched(lambda: module(*data)))
@@ -101,15 +71,12 @@ def case(net, module, *shapes, indices=0):
         return
     params = sum(p.numel() for p in module.parameters()
                  if not hasattr(p, "none"))
-    owned = {t.storage().data_ptr()
-             for t in [*module.parameters(), *module.buffers()]}
     for batch in 1, 3:
         data = [torch.randint(0, indices, (batch, *shape)) if indices
                 else torch.randn(batch, *shape) for shape in shapes]
-        inside = owned | {t.storage().data_ptr() for t in data}
-        saved = saved_bytes(lambda: module(*data), inside)
         outside = {key_of(t) for t in
                    [*data, *module.parameters(), *module.buffers()]}
+        saved = saved_by(lambda: module(*data), outside)
         peak = peak_bytes(module, data, outside)
         if batch == 1:
             with Products() as products:

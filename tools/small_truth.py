@@ -10,7 +10,6 @@ tools/small_truth.py >tests/data/small.csv
 """
 import math
 import sys
-import weakref
 
 import torch
 import torchvision
@@ -18,7 +17,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import Held, alone
+from alive import allocations, key_of, saved_by
 from sequence_truth import DeformableAttention
 
 torch.manual_seed(1)
@@ -39,36 +38,15 @@ class Products(TorchDispatchMode):
         return out
 
 
-def saved_bytes(module, inputs, owned):
-    """What is detached has let go what it kept."""
-    kept = []
-
-    def pack(tensor):
-        held = Held(alone(tensor))
-        if tensor.storage().data_ptr() not in owned:
-            kept.append(weakref.ref(held))
-        return held
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
-        out = module(*inputs)
-    storages = [h().tensor.storage() for h in kept if h()]
-    del out
-    return sum({s.data_ptr(): s.nbytes() for s in storages}.values())
-
-
 def peak_bytes(module, inputs):
     """What the allocator had at most, above what it had before."""
     for parameter in module.parameters():
         parameter.grad = None
-    with torch.autograd.profiler.profile(profile_memory=True) as seen:
+    with allocations() as most:
         out = module(*inputs)
         out.sum().backward()
         del out
-    live = peak = 0
-    for event in seen.kineto_results.events():
-        if event.name() == "[memory]":
-            live += event.nbytes()
-            peak = max(peak, live)
-    return peak
+    return most[0]
 
 
 def case(net, module, *shapes, batches=(1, 3)):
@@ -81,14 +59,14 @@ def case(net, module, *shapes, batches=(1, 3)):
             for parameter in module.parameters():
                 parameter.abs_()
         module(*inputs).sum().backward()  # what is made once
-        owned = {t.storage().data_ptr() for t in
-                 [*module.parameters(), *module.buffers(), *inputs]}
+        outside = {key_of(t) for t in
+                   [*module.parameters(), *module.buffers(), *inputs]}
         with Products() as products, torch.no_grad():
             module(*inputs)
         print(f'"{net}",{batch},'
               f'{sum(p.numel() for p in module.parameters())},'
               f'{products.macs // batch},'
-              f'{saved_bytes(module, inputs, owned)},'
+              f'{saved_by(lambda: module(*inputs), outside)},'
               f'{peak_bytes(module, inputs)}')
 
 

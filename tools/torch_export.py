@@ -31,6 +31,8 @@ import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
+from alive import key_of, saved_by
+
 netc = os.path.abspath(sys.argv[1])
 LIMIT = 1e-4
 MOST_PARAMS = 180_000_000  # of nets whose values are computed here
@@ -179,23 +181,12 @@ def check_shapes(net, outputs, about):
 
 def saved_bytes(net, inputs):
     """Of storages that autograd keeps beside those that are there anyway."""
-    known = {t.storage().data_ptr() for t in
-             [*net.parameters(), *net.buffers(), *inputs]}
-    kept, alive = {}, []
-
-    def pack(tensor):
-        storage = tensor.storage()
-        if storage.data_ptr() not in known:
-            kept[storage.data_ptr()] = storage.nbytes()
-        alive.append(tensor)
-        return tensor
-
+    outside = {key_of(t) for t in
+               [*net.parameters(), *net.buffers(), *inputs]}
     net.train()
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
-        outputs = outputs_of(net, inputs)
+    saved = saved_by(lambda: outputs_of(net, inputs), outside)
     net.eval()
-    del outputs
-    return sum(kept.values())
+    return saved
 
 
 def calibrate(net, inputs, weights):

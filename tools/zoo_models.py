@@ -12,14 +12,13 @@ of the outputs (peak), and of a prediction (predict).
 """
 import math
 import sys
-import weakref
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import Held, alone, measure, prediction
+from alive import key_of, measure, prediction, saved_by
 from sequence_truth import bucket
 
 
@@ -49,24 +48,10 @@ def macs_of(model, inputs):
     return macs.count
 
 
-def saved_by(model, inputs):
-    """What is detached has let go what it kept."""
-    def start(tensor):
-        return tensor.storage().data_ptr()
-    kept = []
-    known = {start(t) for t in [*model.parameters(), *model.buffers(),
-                                *inputs]}
-
-    def pack(tensor):
-        held = Held(alone(tensor))
-        if start(tensor) not in known:
-            kept.append(weakref.ref(held))
-        return held
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
-        out = model.train()(*inputs)
-    alive = [held().tensor for held in kept if held()]
-    del out
-    return sum({start(t): t.storage().nbytes() for t in alive}.values())
+def saved_of(model, inputs):
+    outside = {key_of(t) for t in [*model.parameters(), *model.buffers(),
+                                   *inputs]}
+    return saved_by(lambda: model.train()(*inputs), outside)
 
 
 # Parts that several models share.
@@ -1949,7 +1934,7 @@ def main():
                 continue  # queries for each sample there, once in the net
             if net == "rt_detr" and not settings:
                 continue  # gigabytes
-            facts[name] = saved_by(model, [given(batch) for given in inputs])
+            facts[name] = saved_of(model, [given(batch) for given in inputs])
         if (net, settings) in PEAKS:
             batch = 2 if net == "pointnet" else 1
             given = [make(batch) for make in inputs]

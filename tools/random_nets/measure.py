@@ -6,15 +6,14 @@ last reader: no frame of Python holds what nothing needs any more.
 import collections
 import functools
 import math
-import weakref
 from dataclasses import dataclass, field
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._pytree import tree_flatten
 
-from alive import (Held, Watch, allocations, alone, backward, biases_of,
-                   key_of, unwatched)
+from alive import (Watch, allocations, backward, biases_of, key_of,
+                   nbytes_of, peak_of, saved_by, storage_of, unwatched)
 
 FIGURES = "params", "shape", "macs", "saved", "grads", "peak", "predict"
 
@@ -109,7 +108,7 @@ def decide_overwriting(program, outside):
                         or key in [key_of(t) for t in others])
 
         def pack(tensor):
-            saved[key_of(tensor)] = StorageWeakRef(tensor.storage())
+            saved[key_of(tensor)] = StorageWeakRef(storage_of(tensor))
             return tensor
         for module in program.modules:
             module.train(grad)
@@ -142,7 +141,7 @@ class Prediction(Watch):
         self.life_of = {}
 
     def touch(self, tensor):
-        storage = tensor.storage()
+        storage = storage_of(tensor)
         key = key_of(tensor)
         if key in self.outside or not storage.nbytes():
             return
@@ -165,7 +164,7 @@ class Prediction(Watch):
             if isinstance(value, torch.Tensor):
                 self.touch(value)
                 self.note(value)
-                self.inside -= value.storage().nbytes()
+                self.inside -= nbytes_of(value)
         if self.inside > 0:
             self.lives.append([self.now, self.now, self.inside])
         self.count()
@@ -202,33 +201,6 @@ def predict(program, outside):
     return watch.macs, most, shapes
 
 
-def saved_bytes(program, outside):
-    kept = []
-
-    def pack(tensor):
-        held = Held(alone(tensor))
-        if key_of(tensor) not in outside:
-            kept.append(weakref.ref(held))
-        return held
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
-        outs = program()
-    alive = [held().tensor for held in kept if held()]
-    bytes_of = {key_of(t): t.storage().nbytes() for t in alive}
-    del outs, alive
-    return sum(bytes_of.values())
-
-
-def step_peak(program, outside):
-    with Watch(outside, biases_of(program.modules)) as watch:
-        # Numbers that are saved as tensors no operation makes.
-        with torch.autograd.graph.saved_tensors_hooks(
-                lambda t: alone(watch.note(t)), lambda t: t):
-            outs = program()
-        outs = tuple(t for t in outs if t.is_floating_point())
-        backward(outs)
-    return watch.peak
-
-
 def allocated(program):
     """What the allocator had at most: with what kernels take, but without
     what who watches holds a little longer in frames."""
@@ -245,10 +217,10 @@ def measure(program):
     if program.in_place:
         decide_overwriting(program, outside)
     macs, prediction, shapes = predict(program, outside)
-    saved = saved_bytes(program, outside)
+    saved = saved_by(program, outside)
     for p in parameters:
         p.grad = None
-    peak = step_peak(program, outside)
+    peak = peak_of(program, outside, biases_of(program.modules))
     gradients = sum(p.grad.numel() * p.grad.element_size()
                     for p in parameters if p.grad is not None)
     if any(step.framed for step in program.steps):
