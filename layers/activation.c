@@ -96,7 +96,8 @@ static size_t function(const struct layer *layer, struct tape *tape,
   op.gradient_as_in =        /* threshold_backward, leaky_relu_backward */
       layer->kind->opcode == DOES_RELU || layer->kind->opcode == DOES_LEAKY;
   op.all_params = true;
-  if (tape->training && tape->node_param_count && !tape_trains(tape, 0))
+  if (tape->training && tape->profile->maps_prelu && tape->node_param_count &&
+      !tape_trains(tape, 0))
     op.back_work = extent_fixed(tape->node_params[0].count, WIDTH_NET);
   return layer_run(layer, tape, in[0], op);
 }
@@ -203,6 +204,8 @@ static size_t trace_pow(const struct layer *layer, struct tape *tape,
  * slope is broadcast over the channels on any axis; other slopes need channels
  * on the first axis. Output and gradient have the map's memory format
  * (suggest_memory_format). The input gets a gradient even if none is needed.
+ * From 2.0 on the slopes get one of the input's size, too, even if they are
+ * frozen (prelu_backward of ATen/native/Activation.cpp).
  */
 static size_t trace_prelu(const struct layer *layer, struct tape *tape,
                           const size_t *in) {
@@ -212,10 +215,11 @@ static size_t trace_prelu(const struct layer *layer, struct tape *tape,
   struct strides out = strides_of(&layer->out);
   if (activation->shared)
     slope.stride[0] = 0;
-  struct extent unwanted = extent_of(&layer->out);
-  if (tape->values.at[in[0]].needs_gradient)
-    unwanted.count = 0;
   bool packs = tape->profile->maps_prelu;
+  int64_t both = packs ? 1 : 2;
+  struct extent unwanted = extent_of(&layer->out);
+  unwanted.count = size_product(both - tape->values.at[in[0]].needs_gradient,
+                                unwanted.count);
   bool front = layout_of_axes(tape, tape->values.at[in[0]].strides);
   bool map = packs && (front || !activation->shared);
   uint32_t layout =

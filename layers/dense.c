@@ -164,9 +164,9 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
   struct strides lies[2] = {strides_of(&narrow), strides_of(&layer->out)};
   struct lora_site site = {
       .steps = {{LOWERS(LINEAR, .out = &lies[0]), extent_of(&narrow), true,
-                 several_rows(layer)},
+                 several_rows(layer), layer->out.rank == 1},
                 {LOWERS(LINEAR, .out = &lies[1]), extent_of(&layer->out), true,
-                 several_rows(layer)}},
+                 several_rows(layer), layer->out.rank == 1}},
       .first = dense->bias != BIAS_NO ? 2 : 1,
       .in = features(layer),
       .out = dense->units};
@@ -209,6 +209,7 @@ static size_t dense_trace(const struct layer *layer, struct tape *tape,
                          .layout = LAYOUT_ROWS,
                          .splits = true,
                          .by_rows = several_rows(layer),
+                         .plain = layer->out.rank == 1,
                          .guarded = true,
                          .cast = CAST_LOW});
   return dense->lora.rank ? adapt(layer, tape, in[0], base) : base;

@@ -108,6 +108,7 @@ static size_t multiply(struct tape *tape, const char *name, size_t in,
                          .splits = true,
                          .rows = order,
                          .by_rows = step->several,
+                         .plain = step->plain,
                          .layout = step->rows ? LAYOUT_ROWS : LAYOUT_AS_INPUT,
                          .guarded = step->rows,
                          .cast = CAST_LOW});

@@ -65,6 +65,7 @@ struct lora_step {
   struct extent out;
   bool rows;    /* multiplies rows of a matrix: torch.nn.Linear */
   bool several; /* several rows a sample: copies a gradient with rows apart */
+  bool plain;   /* one row: no view is around the product */
 };
 
 /* The adapted weights; parameters are numbered as in the layer. */

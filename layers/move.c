@@ -108,7 +108,9 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
   if (pad->channels.mode == PADDING_GIVEN)
     return pad_channels(layer, tape, in, &does);
   int64_t work = 0; /* slices, one by one: three gradients of that size */
-  if (pad->mode == PAD_CIRCULAR)
+  if (pad->mode == PAD_CIRCULAR && tape->profile->sums_in_place)
+    work = shape_values(&layer->out);
+  else if (pad->mode == PAD_CIRCULAR)
     work =
         size_product(2, shape_values(&layer->out)) - shape_values(layer->in[0]);
   int last = pad->mode <= 1 ? LAST_2D | LAST_3D : LAST_NEVER;

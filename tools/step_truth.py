@@ -21,7 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from torchvision import models
 from torchvision.models.swin_transformer import ShiftedWindowAttention
 
-from alive import key_of, measure
+from alive import TORCH2, key_of, measure
 from lora import Lora, LoraAttention
 
 
@@ -315,7 +315,8 @@ KINDS = {
     "rmsnorm": ((4, 8), lambda: RmsNorm(8)),
     "scale": ((4, 8), lambda: Scale(8)),
     "attention 2 naive": ((4, 8), lambda: Attention(8, 2)),
-    "attention 2 packed naive": ((4, 8), lambda: Module(8, 2)),
+    "attention 2 packed" + " naive" * (not TORCH2):  # fused since 2.0
+        ((4, 8), lambda: Module(8, 2)),
     "lstm 8": ((4, 8), lambda: Recurrent(nn.LSTM(8, 8))),
     "gru 8": ((4, 8), lambda: Recurrent(nn.GRU(8, 8))),
     "rnn 8": ((4, 8), lambda: Recurrent(nn.RNN(8, 8))),

@@ -380,12 +380,14 @@ static struct extent mask_gradient(const struct attention_recorder *r) {
 /*
  * Logarithms of the sums of each row. The kernel for 32 bits, or with a mask,
  * pads the rows of a head to ALIGNED (kAlignLSE in aten/src/ATen/native/
- * transformers/cuda/mem_eff_attention/kernel_forward.h).
+ * transformers/cuda/mem_eff_attention/kernel_forward.h); that of a CPU does
+ * not (ATen/native/cpu/FlashAttentionKernel.cpp).
  */
 static struct extent row_sums(const struct attention_recorder *r) {
   enum { ALIGNED = 32 };
   int64_t rows = r->s.queries;
-  if (!r->tape->half || attention_mask(r->attention) > 0)
+  bool pads = !r->tape->profile->cpu_kernels;
+  if (pads && (!r->tape->half || attention_mask(r->attention) > 0))
     rows = size_product(ceil_div_i64(rows, ALIGNED), ALIGNED);
   struct extent sums = attention_rows(r, r->s.heads, rows);
   sums.width = WIDTH_F32;
@@ -402,7 +404,8 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   size_t in[4] = {q, k, v, r->mask};
   bool masked = attention_mask(r->attention) > 0;
   struct extent sums = row_sums(r);
-  struct extent seed = extent_fixed(r->attention->dropout <= 0, WIDTH_INDEX);
+  bool seeds = r->attention->dropout <= 0 && !r->tape->profile->cpu_kernels;
+  struct extent seed = extent_fixed(seeds, WIDTH_INDEX);
   seed.whole = true;
   struct strides lies[3];
   for (int i = 0; i < 3; i++) {
@@ -447,6 +450,10 @@ bool attention_is_fused(const struct tape *tape, int kernel) {
                          : tape->profile->fused_attention;
 }
 
+static bool drops(const struct attention_recorder *r) {
+  return r->tape->training && r->attention->dropout > 0;
+}
+
 size_t attention_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   struct attention_recorder r = {.tape = tape,
@@ -458,7 +465,8 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
   size_t qkv[3], context;
   bool steps = r.attention->relative.rank || attention_steps(r.attention);
   r.fused = attention_is_fused(tape, r.attention->kernel) &&
-            (r.attention->kernel || !steps);
+            (r.attention->kernel || !steps) &&
+            !(tape->profile->cpu_kernels && drops(&r));
   if (tape->lowers &&
       (attention_mask(r.attention) || r.attention->relative.rank))
     r.fused = false; /* not supported by the runtime's kernel */

@@ -113,6 +113,7 @@ size_t recurrent_matrix(struct recurrent_run *s, size_t x, bool state,
                          .first_param = s->first_param + state,
                          .param_count = 1 + recurrent_has_bias(s, state),
                          .param_step = 2,
+                         .plain = out.count == s->all.count,
                          .guarded = true});
 }
 
@@ -132,6 +133,7 @@ size_t recurrent_project(struct recurrent_run *s, size_t hidden) {
                          .keeps = KEEPS_IN(0),
                          .first_param = s->first_param + params - 1,
                          .param_count = 1,
+                         .plain = true,
                          .guarded = true});
 }
 

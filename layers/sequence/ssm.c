@@ -376,8 +376,9 @@ static size_t ssm_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct ssm *ssm = layer->args;
   struct ssm_recorder r = {tape, sizes_of(layer)};
-  bool one =
-      ssm->kernel ? ssm->kernel == SSM_FUSED : tape->profile->fused_attention;
+  bool one = ssm->kernel ? ssm->kernel == SSM_FUSED
+                         : tape->profile->fused_attention &&
+                               !tape->profile->cpu_kernels;
   return one || ssm->heads ? fused(&r, in[0]) : step_by_step(&r, in[0]);
 }
 

@@ -27,6 +27,9 @@ struct profile {
   bool recurrent_steps;    /* recurrent layers run step by step */
   bool pool_indices;       /* maximum pooling writes int64 indices */
   bool fused_attention;    /* attention weights are never stored */
+  bool cpu_kernels;        /* fused attention keeps a sum for each row and no
+                            * seed, and has no dropout; ssm is not fused */
+  bool fills_mask;         /* deformconv without a mask keeps one of zeros */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
   bool packed_keeps_input; /* a product with a matrix in blocks keeps its input
                             * and unpacks f16 before bf16 */

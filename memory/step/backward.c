@@ -5,7 +5,8 @@
 size_t run_new_buffer(struct run *run, int64_t node, int64_t bytes) {
   run_note_change(run, CHANGE_BUFFER, run->buffers.count);
   run_change(run, PART_TEMPORARY, bytes);
-  *VEC_PUSH(run->s->arena, &run->buffers) = (struct buffer){bytes, 0, 1, node};
+  *VEC_PUSH(run->s->arena, &run->buffers) =
+      (struct buffer){.bytes = bytes, .users = 1, .node = node};
   return run->buffers.count;
 }
 
@@ -26,10 +27,11 @@ static void sum_input(struct run *run, const struct tape_op *op, size_t *made) {
   *made = sum;
 }
 
-/* True if a gradient has no other user and is not part of a larger one. */
+/* True if a gradient has no other user and is not part of a larger one: can_
+ * accumulate_inplace() of torch/csrc/autograd/input_buffer.cpp. */
 static bool may_add_to(struct run *run, size_t buffer, int64_t bytes) {
   const struct buffer *at = &run->buffers.at[buffer - 1];
-  return run->tape->profile->sums_in_place && at->users == 1 &&
+  return run->tape->profile->sums_in_place && at->users == 1 && !at->view &&
          at->bytes == bytes;
 }
 
@@ -42,7 +44,7 @@ static bool deliver(struct run *run, const struct tape_op *op, size_t value,
   if (to->param) {
     bool again = run->has_gradient[to->param - 1];
     for (size_t i = 0; i < to->param_count; i++)
-      run_add_param_gradient(run, to->param - 1 + i);
+      run_add_param_gradient(run, to->param - 1 + i, true);
     if (again)
       run_add_to_param(run, op, to->param - 1);
     return true;
@@ -134,6 +136,12 @@ static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
              : bytes;
 }
 
+/* True if what it passes on is a view of what it makes or gets. */
+static bool passes_view(const struct op_facts *facts) {
+  return facts->result == RESULT_VIEW ||
+         (facts->matrix_last && !facts->elementwise && !facts->plain);
+}
+
 /* Makes the gradients of the inputs; `made` has room for them. */
 static void input_gradients(struct run *run, const struct tape_op *op,
                             size_t given, size_t *made) {
@@ -153,6 +161,7 @@ static void input_gradients(struct run *run, const struct tape_op *op,
       run->buffers.at[made[i] - 1].room =
           run->buffers.at[made[i] - 1].bytes - bytes;
     }
+    run->buffers.at[made[i] - 1].view |= passes_view(op->facts);
   }
 }
 

@@ -82,7 +82,8 @@ static bool same_left(const struct left *a, const struct left *b,
       newer = y->number - x->number;
     if ((x->number ? x->number + newer : 0) != y->number ||
         x->buffer.bytes != y->buffer.bytes ||
-        x->buffer.users != y->buffer.users || x->turned != y->turned)
+        x->buffer.users != y->buffer.users ||
+        x->buffer.view != y->buffer.view || x->turned != y->turned)
       return false;
   }
   return true;

@@ -16,20 +16,25 @@ static int64_t param_bytes(struct run *run, size_t param, int element) {
                       &run->s->overflow);
 }
 
-void run_add_param_gradient(struct run *run, size_t param) {
+void run_add_param_gradient(struct run *run, size_t param, bool view) {
   const struct simulation *s = run->s;
-  if (!run->has_gradient[param])
+  if (!run->has_gradient[param]) {
     run_change(run, PART_GRADIENTS,
                param_bytes(run, param, s->summed ? s->summed : s->element));
+    run->gradient_views[param] = view;
+  }
   run->has_gradient[param] = true;
 }
 
 void run_add_to_param(struct run *run, const struct tape_op *op, size_t param) {
-  bool in_place = run->tape->profile->sums_in_place || run->s->gradients_before;
+  bool in_place =
+      run->s->gradients_before ||
+      (run->tape->profile->sums_in_place && !run->gradient_views[param]);
   int64_t sum = in_place ? 0 : param_bytes(run, param, run->s->element);
   run_change(run, PART_TEMPORARY, sum);
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -sum);
+  run->gradient_views[param] = false;
 }
 
 int64_t run_sample_gradients(struct run *run, const struct tape_op *op) {
@@ -55,7 +60,7 @@ void run_turn_sum(struct run *run, const struct tape_op *op) {
   int64_t bytes = param_bytes(run, param, run->s->element);
   if (run->has_gradient[param])
     run_add_to_param(run, op, param);
-  run_add_param_gradient(run, param);
+  run_add_param_gradient(run, param, true);
   run_sample(run, op);
   run_change(run, PART_TEMPORARY, -bytes);
 }
@@ -69,7 +74,7 @@ void run_param_gradients(struct run *run, const struct tape_op *op,
         !op->facts->ahead && (run->has_gradient[param] || run->s->summed);
     if (again[i])
       run_change(run, PART_TEMPORARY, param_bytes(run, param, run->s->element));
-    run_add_param_gradient(run, param);
+    run_add_param_gradient(run, param, op->facts->matrix_last);
   }
 }
 

@@ -10,6 +10,7 @@ struct buffer {
   int64_t room; /* bytes of these that are unused, behind all samples */
   int64_t users;
   int64_t node;
+  bool view; /* the gradient is a view of it: nothing is added to it */
 };
 
 /* How a pass over operations uses a storage. */
@@ -75,6 +76,7 @@ struct run {
   size_t *gradient;               /* by value: its buffer, from 1 */
   enum row_order *turned;         /* by value: row order of its gradient */
   bool *has_gradient;             /* by parameter */
+  bool *gradient_views;           /* by parameter: it is a view */
   size_t *first_use;              /* by parameter: its first operation */
   size_t *made; /* room for gradients of an operation's inputs */
   size_t made_room;
@@ -302,8 +304,9 @@ void run_start_backward(struct run *run, size_t end);
 
 /* Gradients of parameters: params.c */
 
-/* Adds the gradient of a parameter, which stays until the next step. */
-void run_add_param_gradient(struct run *run, size_t param);
+/* Adds the gradient of a parameter, which stays until the next step. `view`:
+ * what is made is a view, as of a matrix that is transposed. */
+void run_add_param_gradient(struct run *run, size_t param, bool view);
 
 /*
  * Sums a second gradient of a parameter: a third tensor, unless it is added in

@@ -173,8 +173,8 @@ static void forward(struct run *run, const struct tape_op *op) {
   run_change(run, part, stored);
   run_change(run, PART_TEMPORARY, work);
   for (int i = 0; op->facts->ahead && i < op->facts->param_count; i++)
-    run_add_param_gradient(run,
-                           run->tape->params.at[op->first_param + (size_t)i]);
+    run_add_param_gradient(
+        run, run->tape->params.at[op->first_param + (size_t)i], false);
   if (run->s->levels)
     note_forward(run, op, work, stored, keeps);
   run_sample(run, op);
@@ -319,13 +319,15 @@ static void begin(struct run *run) {
   run->turned = arena_alloc(arena, values, sizeof *run->turned);
   run->has_gradient =
       arena_alloc(arena, model->params.count + 1, sizeof *run->has_gradient);
+  run->gradient_views =
+      arena_alloc(arena, model->params.count + 1, sizeof *run->gradient_views);
   run_count_uses(run);
   if (run->s->stepped)
     find_first_uses(run);
   for (size_t i = 0; i < model->params.count && run->s->gradients_before; i++) {
     const struct model_param *param = &model->params.at[i];
     if (!param->buffer && !param->fixed && param->same == i)
-      run_add_param_gradient(run, i);
+      run_add_param_gradient(run, i, false);
   }
 }
 
