@@ -112,7 +112,10 @@ const struct param *form_matrix(const struct torch_form *f) {
 
 const char *form_start_weights(struct torch_form *f) {
   switch (form_matrix(f)->computed) {
-  case WEIGHTS_WNORM: MAKE(f, "nn.utils.weight_norm("); return "))";
+  case WEIGHTS_WNORM:
+    MAKE(f, "weight_norm(");
+    f->helpers |= 1u << HELPER_weight_norm;
+    return "))";
   case WEIGHTS_SPECTRAL: MAKE(f, "nn.utils.spectral_norm("); return "))";
   case WEIGHTS_WS:
     MAKE(f, "standardised(");

@@ -89,14 +89,15 @@ void form_rmsnorm(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   if (form_param(f, "weight")) {
     f->helpers |= 1u << HELPER_RMSNorm;
-    MAKE(f, "RMSNorm(%i%k)", "channels", shape_channels(f->layer->in[0]), "eps",
-         "1e-05", eps);
+    MAKE(f, "RMSNorm(%i, eps=%v)", "channels", shape_channels(f->layer->in[0]),
+         "eps", eps);
     call_module(f, LAST);
     return;
   }
   f->helpers |= 1u << HELPER_rms_norm;
   f->out = LAST;
-  CALL(f, "rms_norm(%c%k)", form_in(f, 0, LAST), "eps", "1e-05", eps);
+  CALL(f, "rms_norm(%c, (%i,), eps=%v)", form_in(f, 0, LAST), "channels",
+       shape_channels(f->layer->in[0]), "eps", eps);
 }
 
 void form_lrn(struct torch_form *f) {
