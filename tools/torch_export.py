@@ -41,9 +41,6 @@ KEPT_MACS = 40_000_000_000  # forward in training, for saved bytes
 
 # Nets whose file keeps other bytes than netc says, and why.
 KEPT = {
-    "llama": "sines and cosines of rope are kept; netc turns without them",
-    "phi": "the same",
-    "phi3": "the same",
     "t5": "indices of distances are buffers here",
     "sam_encoder": "the same",
     "every-layer-of-maps":
@@ -51,11 +48,11 @@ KEPT = {
         "do not take, is a tensor of its own here; padding by reflection or "
         "replication keeps its input, an rmsnorm without weights no product",
     "every-layer-of-sequences":
-        "sines and cosines of rope are kept; at a batch of one, parts of a "
-        "packed matrix's output keep all of it, and so does the last state "
-        "of several layers",
+        "at a batch of one, parts of a packed matrix's output keep all of "
+        "it, and so does the last state of several layers",
+    "dit": "at a batch of one, parts of a packed matrix's output keep all",
+    "dinov2": "the same",
     "efficientvit": "activations do not overwrite a part of a tensor here",
-    "newer-layers": "sines and cosines of rope are kept",
     "flattened-maps":
         "maps that are flattened in netc's order are turned, which copies",
 }

@@ -24,7 +24,10 @@
   LOOSE(softcap)               \
   FLAT(sinks)                  \
   FLAT(talking)                \
+  FLAT(naive)                  \
+  FLAT(sbhd)                   \
   LOOSE(rotary)                \
+  LOOSE(length)                \
   LOOSE(base)                  \
   LOOSE(stretch)               \
   LOOSE(trained)
@@ -45,8 +48,11 @@ struct attention_class {
   bool varies[KEYS];        /* calls have several values */
   struct slice value[KEYS]; /* of the first call */
   size_t hides, masks;      /* calls that mask positions; that add a tensor */
-  size_t crosses, adds;     /* calls with another sequence; with `mask=` */
-  bool no_output;           /* some call has no output projection */
+  size_t fused, adds_fused; /* calls of one kernel; of those that add one */
+  bool relative_fused;
+  size_t crosses, adds; /* calls with another sequence; with `mask=` */
+  bool no_output;       /* some call has no output projection */
+  bool unscaled;        /* some call does not scale its scores */
 };
 
 static const char *const names[] = {
@@ -97,9 +103,15 @@ static void note_call(struct attention_class *a, const struct made *made) {
     given[key] = !is_usual(hole);
     a->given[key] += given[key];
     a->no_output |= key == KEY_out && slice_is(hole->value, "0");
+    a->unscaled |= key == KEY_scale && slice_is(hole->value, "None");
   }
   a->hides += given[KEY_causal] || given[KEY_window];
   a->masks += given[KEY_window] || given[KEY_relative];
+  if (!given[KEY_naive]) {
+    a->fused++;
+    a->adds_fused += given[KEY_window] || given[KEY_relative];
+    a->relative_fused |= given[KEY_relative];
+  }
   a->calls++;
 }
 
@@ -107,10 +119,18 @@ static bool has_byte(struct slice text, char byte) {
   return text.length && memchr(text.at, byte, text.length);
 }
 
+/* True if all calls give one value that is not the default. */
+static bool is_always(const struct attention_class *a, int key,
+                      const char *value) {
+  return a->given[key] && !a->varies[key] && slice_is(a->value[key], value);
+}
+
 /* True if the argument is one of the class. */
 static bool is_argument(const struct attention_class *a, int key) {
   struct slice value = a->value[key];
   bool word = key != KEY_norm || !has_byte(value, ' ');
+  if (key == KEY_out) /* neither the 0 of `noout` nor the joint one's */
+    return a->given[key] && !is_always(a, key, "0");
   return a->given[key] && (!flat[key] || a->varies[key] || !word);
 }
 
@@ -133,6 +153,14 @@ static void drop_arguments(const struct attention_class *a, struct made *made) {
   }
 }
 
+/* True if F.scaled_dot_product_attention computes it for some call. */
+static bool is_fused(const struct attention_class *a) {
+  bool masks = !a->adds || (!a->hides && !a->masks);
+  return !a->unscaled && masks && !is_always(a, KEY_naive, "True") &&
+         !a->given[KEY_softcap] && !a->given[KEY_sinks] &&
+         !a->given[KEY_talking];
+}
+
 void python_settle_attention(struct python *p) {
   const struct model *model = p->model;
   p->attentions = arena_alloc(p->arena, HELPER_COUNT, sizeof *p->attentions);
@@ -152,7 +180,11 @@ void python_settle_attention(struct python *p) {
   }
   for (int i = HELPER_Attention; i < HELPER_COUNT; i++) {
     const struct attention_class *a = &p->attentions[i];
-    p->helpers |= a->given[KEY_rope] ? 1u << HELPER_rotate : 0;
+    p->helpers |= a->given[KEY_rope] ? 1u << HELPER_Rotation : 0;
+    p->helpers |= a->given[KEY_kv_heads] ? 1u << HELPER_repeated : 0;
+    p->helpers |= a->given[KEY_kv_heads] && is_fused(a)
+                      ? 1u << HELPER_attend_in_groups
+                      : 0;
     p->helpers |= a->given[KEY_relative] ? 1u << HELPER_relative_places : 0;
     p->helpers |= a->given[KEY_shift] ? 1u << HELPER_other_edge : 0;
   }
@@ -164,24 +196,10 @@ static bool is_named(const struct attention_class *a, const char *part) {
   return strstr(a->name, part) != NULL;
 }
 
-/* True if all calls give one value that is not the default. */
-static bool is_always(const struct attention_class *a, int key,
-                      const char *value) {
-  return a->given[key] && !a->varies[key] && slice_is(a->value[key], value);
-}
-
 /* True if no call has a bias in the projection with that letter. */
 static bool lacks_bias(const struct attention_class *a, char letter) {
   return a->given[KEY_bias] && !a->varies[KEY_bias] &&
          !has_byte(a->value[KEY_bias], letter);
-}
-
-/* True if F.scaled_dot_product_attention computes it. */
-static bool is_fused(const struct attention_class *a) {
-  bool scores = !a->given[KEY_scale] || is_always(a, KEY_scale, "\"queries\"");
-  bool masks = !a->adds || (!a->hides && !a->masks);
-  return scores && masks && !a->given[KEY_softcap] && !a->given[KEY_sinks] &&
-         !a->given[KEY_talking];
 }
 
 /* True if all calls are causal without another mask. */
@@ -202,8 +220,8 @@ static bool is_described(const struct attention_class *a) {
 static bool holds_argument(const struct attention_class *a, int key,
                            char suffix) {
   bool given = a->given[key] > 0;
-  if (key == KEY_out) /* neither the 0 of `noout` nor the joint one's */
-    given = is_argument(a, key) || (given && !is_always(a, key, "0"));
+  if (key == KEY_out)
+    given = is_argument(a, key);
   return suffix == '~'   ? given && a->varies[key]
          : suffix == '?' ? given && a->given[key] < a->calls
                          : given;
@@ -245,8 +263,9 @@ static bool holds(const struct attention_class *a, struct slice word) {
       {"hides~", a->hides && a->hides < a->calls},
       {"added", a->adds > 0},
       {"added?", a->adds > 0 && a->adds < a->calls},
-      {"masks", a->masks > 0},
-      {"masks?", a->masks && a->masks < a->calls},
+      {"masks", a->adds_fused > 0},
+      {"masks?", a->adds_fused && a->adds_fused < a->fused},
+      {"by_relative", a->relative_fused},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (slice_is(word, words[i].word))
@@ -304,7 +323,7 @@ static void put_letter(const struct attention_class *a, struct text *out,
   default:
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
       if (a->given[turns[i]])
-        text_printf(out, ", %s=self.%s", keys[turns[i]], keys[turns[i]]);
+        text_printf(out, ", %s", keys[turns[i]]);
   }
 }
 
@@ -361,16 +380,17 @@ bool python_put_attention(const struct python *p, struct text *out,
 #undef LINE
 #undef ROTATE
   };
-  static const char *const rotate[][2] = {
+  static const char *const rotation[][2] = {
 #define LINE(when, text)
 #define ROTATE(when, text) {when, text},
 #include "codegen/torch/attention.def"
 #undef LINE
 #undef ROTATE
   };
-  if (helper == HELPER_rotate) {
+  if (helper == HELPER_Rotation) {
     struct attention_class all = all_turns(p);
-    put_lines(&all, p->arena, out, rotate, sizeof rotate / sizeof *rotate);
+    put_lines(&all, p->arena, out, rotation,
+              sizeof rotation / sizeof *rotation);
     return true;
   }
   if (helper < HELPER_Attention)

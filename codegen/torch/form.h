@@ -46,6 +46,7 @@ struct torch_form {
   struct params params;        /* of the layer */
   const struct torch_seen *in; /* by input */
   bool in_place;               /* the input may be overwritten */
+  bool naive; /* attention that names no kernel stores its scores */
 
   /* Results of a form; at first no code, and `out` like the input. */
   struct torch_code make; /* the module; empty: no module of its own */

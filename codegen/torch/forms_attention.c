@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/check.h"
 #include "codegen/torch/form.h"
+#include "layers/sequence/attention.h"
 
 /* True for features that nn.MultiheadAttention does not have. */
 static bool is_own(const struct torch_form *f) {
@@ -22,11 +24,10 @@ static bool has_values(const struct torch_form *f) {
 
 static bool is_special(const struct torch_form *f) {
   return is_joint(f) || has_values(f) || form_int(f, "out") ||
-         form_word(f, "noout") || form_word(f, "scale") ||
-         form_word(f, "qknorm") || form_real(f, "softcap") > 0 ||
-         form_word(f, "sinks") || form_word(f, "talking") ||
-         form_int(f, "rotary") || form_real(f, "base") > 0 ||
-         form_real(f, "stretch") > 0;
+         form_word(f, "noout") || form_word(f, "qknorm") ||
+         form_real(f, "softcap") > 0 || form_word(f, "sinks") ||
+         form_word(f, "talking") || form_int(f, "rotary") ||
+         form_real(f, "base") > 0 || form_real(f, "stretch") > 0;
 }
 
 /* The letters of the projections that have a bias. */
@@ -40,15 +41,36 @@ static bool has_letter(struct slice letters, char letter) {
   return letters.length && memchr(letters.at, letter, letters.length);
 }
 
-/* True if it is nn.MultiheadAttention with packed matrices. */
+/* True if it is nn.MultiheadAttention, which has packed matrices and copies its
+ * output to tokens x samples (F.multi_head_attention_forward). */
 static bool is_module(const struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   int last = form_given(f, "cross") || is_joint(f);
   size_t letters = bias_letters(f).length;
-  return form_word(f, "packed") && in->rank == 2 && !is_own(f) &&
-         !is_special(f) && (letters == 0 || letters == strlen("qkvo")) &&
+  return form_word(f, "packed") && form_word(f, "sbhd") && in->rank == 2 &&
+         !is_own(f) && !is_special(f) &&
+         form_word(f, "scale") != ATTENTION_SCORES &&
+         form_word(f, "scale") != ATTENTION_UNSCALED &&
+         (letters == 0 || letters == strlen("qkvo")) &&
          shape_channels(in) == shape_channels(f->layer->in[last]) &&
          !f->in[0].one && !f->in[last].one;
+}
+
+/* True if the report counts each step of the scores: attention_trace(). */
+static bool is_naive(const struct torch_form *f) {
+  if (form_word(f, "kernel"))
+    return form_word(f, "kernel") == ATTENTION_NAIVE;
+  return f->naive || form_sizes(f, "relative")->rank > 0;
+}
+
+/* The tensor that is divided by the root of a head's features. */
+static struct slice scaled(const struct torch_form *f) {
+  static const char *const scales[] = {"\"scores\"", "\"scores\"",
+                                       "\"queries\"", "None"};
+  bool queries = form_word(f, "packed") && !form_word(f, "views") &&
+                 !form_word(f, "causal") && !is_joint(f);
+  int scale = form_word(f, "scale");
+  return slice_of(scales[scale ? scale : queries ? ATTENTION_QUERIES : 0]);
 }
 
 static void put_module(struct torch_form *f) {
@@ -58,8 +80,8 @@ static void put_module(struct torch_form *f) {
        shape_channels(f->layer->in[0]), "heads", form_int(f, "heads"),
        "dropout", "0", form_decimal(f, form_real(f, "dropout")), "bias", "True",
        form_truth(bias_letters(f).length));
-  CALL(f, "%m(%c, %c, %c, need_weights=False)[0]", form_module(f), x, seen,
-       seen);
+  CALL(f, "%m(%c, %c, %c, %s=False)[0]", form_module(f), x, seen, seen,
+       is_naive(f) ? "average_attn_weights" : "need_weights");
 }
 
 /* An integer argument; None if it is 0. */
@@ -100,8 +122,6 @@ static const char *own_norm(const struct torch_form *f) {
 
 /* Writes the arguments that only some attentions have. */
 static void put_special(struct torch_form *f) {
-  static const char *const scales[] = {"\"scores\"", "\"scores\"",
-                                       "\"queries\"", "None"};
   struct slice qknorm = {"", 0}; /* qknorm, qkln=all, .. */
   if (form_word(f, "qknorm"))
     qknorm = word_at(form_spec(f, "qknorm")->words, form_word(f, "qknorm"));
@@ -119,9 +139,8 @@ static void put_special(struct torch_form *f) {
     f->helpers |= 1u << HELPER_HeadNorm;
     norm = own_norm(f);
   }
-  MAKE(f, "%k%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "scale", "\"scores\"",
-       slice_of(scales[form_word(f, "scale")]), "norm", "None", slice_of(norm),
-       "norm_all", "False", form_truth(all), "softcap", "None",
+  MAKE(f, "%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "norm", "None",
+       slice_of(norm), "norm_all", "False", form_truth(all), "softcap", "None",
        cap > 0 ? form_decimal(f, cap) : slice_of("None"), "sinks", "False",
        form_truth(form_word(f, "sinks")), "talking", "False",
        form_truth(form_word(f, "talking")), "rotary", "None",
@@ -130,12 +149,13 @@ static void put_special(struct torch_form *f) {
        form_real(f, "stretch") > 1 ? or_none(f, "trained") : slice_of("None"));
 }
 
-/* A window of a million tokens is no limit: no machine holds such scores. */
+/* A causal window of all tokens hides none that `causal` does not. */
 static struct slice window_of(const struct torch_form *f) {
-  enum { NO_WINDOW = 1000000 };
   int64_t window = form_int(f, "window");
-  return window && window < NO_WINDOW ? form_number(f, window)
-                                      : slice_of("None");
+  int64_t hidden = form_word(f, "causal") ? window : window / 2;
+  return window && hidden < attention_sizes(f->layer).keys
+             ? form_number(f, window)
+             : slice_of("None");
 }
 
 /* The shift of the map along each axis of its windows. */
@@ -164,6 +184,14 @@ static void put_mask(struct torch_form *f) {
     CALL(f, "]");
 }
 
+/* Positions that rope has to know; the longer of two sequences. */
+static struct slice positions(const struct torch_form *f) {
+  struct attention_sizes sizes = attention_sizes(f->layer);
+  return form_word(f, "rope")
+             ? form_number(f, max_i64(sizes.queries, sizes.keys))
+             : slice_of("None");
+}
+
 static void put_attention(struct torch_form *f, enum helper class) {
   const struct sizes *window = form_sizes(f, "relative");
   int64_t channels = shape_channels(f->layer->in[0]);
@@ -174,8 +202,8 @@ static void put_attention(struct torch_form *f, enum helper class) {
   f->helpers |= 1u << class;
   if (is_joint(f))
     seen = channels;
-  MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k%k", attention_name(class), "channels",
-       channels, "heads", form_int(f, "heads"), "kv_heads", "None",
+  MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k%k%k%k%k%k", attention_name(class),
+       "channels", channels, "heads", form_int(f, "heads"), "kv_heads", "None",
        kv && kv != form_int(f, "heads") ? form_number(f, kv) : none, "dim",
        "None", or_none(f, "dim"), "seen", "None",
        seen == channels ? none : form_number(f, seen), "bias", "\"qkvo\"",
@@ -184,7 +212,10 @@ static void put_attention(struct torch_form *f, enum helper class) {
        "relative", "None",
        window->rank ? form_list(f, window->at, window->rank) : none, "shift",
        "None", shift_of(f), "rope", "False", form_truth(form_word(f, "rope")),
-       "dropout", "0", form_decimal(f, form_real(f, "dropout")));
+       "length", "None", positions(f), "dropout", "0",
+       form_decimal(f, form_real(f, "dropout")), "scale", "\"scores\"",
+       scaled(f), "naive", "False", form_truth(is_naive(f)), "sbhd", "False",
+       form_truth(form_word(f, "sbhd")));
   if (is_joint(f))
     MAKE(f, ", other=%i", "other", other);
   if (has_values(f))

@@ -127,6 +127,8 @@ static void put_init(struct python_writing *w) {
                   SLICE_ARG(w->class->params[i]),
                   SLICE_ARG(w->class->params[i]));
   put_body(w, &w->unit->make, false);
+  if (w->unit == w->p->units.at && w->p->helpers >> HELPER_Rotation & 1)
+    text_put(w->out, "        share_rotations(self)\n");
 }
 
 /* The arguments of a unit: inputs, then modules or single parameters. */

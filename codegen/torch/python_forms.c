@@ -140,6 +140,7 @@ static void see_input(struct python *p, size_t index) {
 static void find_form(struct python *p, bool in_place, size_t index,
                       const struct shape **shapes, struct torch_seen *in) {
   const struct node *node = &p->model->nodes.at[index];
+  const struct train_settings *train = &p->c->settings->train;
   struct layer layer = model_layer(p->model, (int64_t)index, shapes);
   struct arena scratch;
   struct torch_form form = {.arena = &scratch,
@@ -151,7 +152,8 @@ static void find_form(struct python *p, bool in_place, size_t index,
                             .maps = &p->maps,
                             .index = (int64_t)index,
                             .params = {.arena = &scratch},
-                            .in_place = in_place};
+                            .in_place = in_place,
+                            .naive = train->attention > TAPE_FUSED};
   p->made[index].real = (int64_t)index;
   if (node->kind == &model_input_kind) {
     see_input(p, index);

@@ -55,7 +55,8 @@ static const struct arg_spec attention_specs[] = {
         .doc = "packed, with views instead of copies of its parts (timm)"),
     ARG(WORDS, WORD, "sbhd", attention, sbhd, .words = "sbhd",
         .doc = "tokens before samples in memory, so that a fused output is "
-               "copied (Megatron, nanotron)"),
+               "copied (Megatron, nanotron; with `packed` "
+               "torch.nn.MultiheadAttention)"),
     ARG(INT, KEY, "out", attention, out, .min = 1, .fallback = "channels",
         .doc = "features of the output"),
     ARG(WORDS, WORD, "noout", attention, noout, .words = "noout",
