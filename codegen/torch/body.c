@@ -269,6 +269,48 @@ static bool nests(struct body *b, const struct pending *pending, int64_t node) {
          code_width(&pending->code) + code_width(&made->call) <= ROOM;
 }
 
+/* True if the first operand of a sum is a variable that nobody reads again. */
+static bool adds_to_variable(const struct body *b, int64_t node) {
+  const struct model *model = b->p->model;
+  const struct python *p = b->p;
+  int64_t to = p->made[node_input(model, &model->nodes.at[node], 0)].real;
+  return p->made[node].adds && !p->made[to].list && b->last[to] <= node;
+}
+
+/*
+ * Writes `x + y + z` as `x += y` and `x += z`. Operands contain no ` + `, since
+ * a call that repeats has names for them.
+ */
+static void write_sum(struct body *b, const struct python_piece *piece,
+                      int64_t node, const struct torch_code *sum) {
+  const struct model *model = b->p->model;
+  int64_t to = b->p->made[node_input(model, &model->nodes.at[node], 0)].real;
+  int64_t place = b->variable[to];
+  struct slice name = name_of(b, to), label = label_of(b, piece, node);
+  struct torch_code lines = code_new(b->arena);
+  size_t hole = 0;
+  for (size_t i = name.length; i < sum->text.length; i++) {
+    const char *at = sum->text.at + i;
+    if (i + 3 < sum->text.length && memcmp(at, " + ", 3) == 0) {
+      code_format(&lines, i > name.length ? "\n%S += " : "%S += ", name);
+      i += 2;
+    } else if (*at == CODE_HOLE) {
+      code_hole(&lines, sum->holes.at[hole++]);
+    } else {
+      text_putc(&lines.text, *at);
+    }
+  }
+  code_format(&lines, "\n");
+  let_go_read(b, node);
+  b->variable[node] = place;
+  variable_at(b, place)->value = node;
+  if (label.at) {
+    let_go(b, node);
+    code_format(&lines, "%S = %S\n", hold(b, node, label), name);
+  }
+  code_append(&b->item->run, &lines);
+}
+
 static void write_row(struct body *b, const struct python_piece *piece) {
   struct pending pending = {.value = NO_VALUE};
   add_modules(b, piece);
@@ -279,6 +321,10 @@ static void write_row(struct body *b, const struct python_piece *piece) {
     if (!nests(b, &pending, i))
       flush(b, piece, &pending, i - 1);
     pending.code = fill_in(b, i, &pending);
+    if (adds_to_variable(b, i)) {
+      write_sum(b, piece, i, &pending.code);
+      continue;
+    }
     pending.value = i;
     pending.loose = made->loose;
   }

@@ -18,7 +18,7 @@ struct torch_seen {
   enum torch_order order;
   const struct shape *map; /* ORDER_FLAT: the map */
   bool one;                /* its batch is 1: it depends on weights alone */
-  bool views;              /* it may share memory with another tensor */
+  bool views; /* it may share memory with another tensor that is read */
 };
 
 /* Classes and functions that an output file includes, as bits: helpers.def. */
@@ -45,7 +45,8 @@ struct torch_form {
   int64_t index;               /* of the node */
   struct params params;        /* of the layer */
   const struct torch_seen *in; /* by input */
-  bool in_place;               /* the input may be overwritten */
+  bool in_place;               /* the first input may be overwritten */
+  bool alone;                  /* nothing else reads the first input */
   bool naive; /* attention that names no kernel stores its scores */
 
   /* Results of a form; at first no code, and `out` like the input. */
@@ -55,6 +56,7 @@ struct torch_form {
   int8_t joins;        /* `call` is a list to join on this axis; 0: none */
   bool loose;          /* `call` may need parentheses */
   bool repeats;        /* `call` needs an input twice, so as a name */
+  bool adds;           /* `call`, a sum, may overwrite the first input */
   bool learned;        /* form_make_learned made it */
   unsigned helpers;    /* bits of enum helper */
   const char *refuses; /* why there is no form, or NULL */

@@ -75,6 +75,12 @@ static void put_number(struct torch_form *f) {
   f->loose = joins[f->word].sign != NULL;
 }
 
+/* True if a sum may overwrite the first operand, which is no view here. */
+static bool may_add(const struct torch_form *f, struct torch_seen seen) {
+  return f->word == WORD_ADD && f->in_place && !f->in[0].views &&
+         !f->in[0].one && f->in[0].order == seen.order;
+}
+
 /* Pairwise, as `a + b + c` and maximum(maximum(a, b), c). */
 static void put_join(struct torch_form *f) {
   const char *sign = joins[f->word].sign;
@@ -82,6 +88,7 @@ static void put_join(struct torch_form *f) {
   int count = f->layer->input_count;
   f->out = joined(seen);
   f->loose = sign != NULL;
+  f->adds = f->repeats = may_add(f, seen);
   for (int i = 1; !sign && i < count; i++)
     CALL(f, "%s(", joins[f->word].function);
   for (int i = 0; i < count; i++) {

@@ -2,10 +2,11 @@
 #include "layers/split.h"
 #include "codegen/torch/form.h"
 
-/* The output shares memory with the input. */
+/* The output shares memory with the input, which others may read. */
 static void view(struct torch_form *f, struct torch_seen order) {
+  bool views = f->in[0].views || !f->alone;
   f->out = order;
-  f->out.views = true;
+  f->out.views = views;
 }
 
 static bool is_float(const struct torch_form *f) {

@@ -199,7 +199,7 @@ void form_glu(struct torch_form *f) {
 
 void form_identity(struct torch_form *f) {
   CALL(f, "%c", form_in(f, 0, f->in[0]));
-  f->out.views = f->in[0].views; /* it is the same tensor */
+  f->out.views = f->in[0].views || !f->alone; /* it is the same tensor */
 }
 
 /* A rate of 0 is the identity. */
@@ -211,7 +211,7 @@ void form_dropout(struct torch_form *f) {
   }
   CALL(f, "F.dropout(%c, %v, self.training)", form_in(f, 0, f->in[0]),
        "dropout", form_decimal(f, p));
-  f->out.views = true; /* in inference */
+  f->out.views = f->in[0].views || !f->alone; /* in inference */
 }
 
 void form_droppath(struct torch_form *f) {
@@ -223,7 +223,7 @@ void form_droppath(struct torch_form *f) {
   f->helpers |= 1u << HELPER_drop_path;
   CALL(f, "drop_path(%c, %v, self.training)", form_in(f, 0, f->in[0]),
        "drop_path", form_decimal(f, p));
-  f->out.views = true;
+  f->out.views = f->in[0].views || !f->alone; /* in inference */
 }
 
 /* Learned */
@@ -291,6 +291,9 @@ void form_weight(struct torch_form *f) {
     form_make_learned(f, "torch.randn", hints);
   }
   form_parameter(f, &f->call, 0);
+  /* The weights of a file have at most 5 axes: layers/learned.c. */
+  if (!form_word(f, "fixed") && f->params.all.at[0].rank < shape->rank)
+    CALL(f, ".view%S", form_list(f, shape->dim, shape->rank));
   CALL(f, shape->point ? "" : "[None]");
   f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
 }

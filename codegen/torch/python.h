@@ -11,7 +11,7 @@ struct made {
   struct torch_code make, call; /* from its form */
   struct torch_seen seen;
   int8_t joins; /* `call` is a list to join along this axis */
-  bool loose, repeats;
+  bool loose, repeats, adds;
   bool list;         /* it stays a list, which readers join */
   unsigned helpers;  /* bits of enum helper */
   int taken;         /* layers that need it joined */
@@ -90,6 +90,8 @@ struct python {
   struct file_maps maps;
   const struct module_name *given; /* by node; NULL: names are made here */
   int64_t *owner;                  /* by parameter: the node that owns it */
+  const bool *in_place; /* by node: it may overwrite its first input */
+  const int64_t *reads; /* by node: readers, including outputs of the net */
   struct made *made;
   VEC(struct python_unit) units; /* the net first, outer before inner ones */
   int64_t *last, *variable;      /* by value, in the current body */

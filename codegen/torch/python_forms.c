@@ -12,10 +12,15 @@ static void find_owners(struct python *p) {
   }
 }
 
-/* True if a layer with one operation may overwrite its input in training. */
-static bool is_in_place(const struct trace *trace, size_t node) {
+/* True if a layer's only operation, or the first sum of several, may overwrite
+ * its input in training. */
+static bool is_in_place(const struct python *p, const struct trace *trace,
+                        size_t node) {
   size_t begin = node ? trace->op_end[node - 1] : 0;
-  return trace->op_end[node] == begin + 1 &&
+  size_t count = trace->op_end[node] - begin;
+  bool only =
+      count == 1 || count + 1 == (size_t)p->model->nodes.at[node].input_count;
+  return count > 0 && only &&
          trace->tape.ops.at[begin].facts->result == RESULT_IN_PLACE;
 }
 
@@ -31,7 +36,7 @@ static bool *find_in_place(const struct python *p) {
   arena_open_in(&scratch, p->arena);
   trace_model(&trace, p->model, &options, &scratch);
   for (size_t i = 0; i < count; i++)
-    in_place[i] = is_in_place(&trace, i);
+    in_place[i] = is_in_place(p, &trace, i);
   arena_close(&scratch);
   return in_place;
 }
@@ -95,6 +100,18 @@ static bool is_one(const struct torch_form *f, int inputs) {
   return one;
 }
 
+/* Counts readers of each value, including outputs of the net. */
+static int64_t *count_reads(const struct python *p) {
+  const struct model *model = p->model;
+  int64_t *reads = arena_alloc(p->arena, model->nodes.count + 1, sizeof *reads);
+  for (size_t i = 0; i < model->nodes.count; i++)
+    for (int k = 0; k < model->nodes.at[i].input_count; k++)
+      reads[node_input(model, &model->nodes.at[i], k)]++;
+  for (size_t i = 0; i < model->outputs.count; i++)
+    reads[model->outputs.at[i].node]++;
+  return reads;
+}
+
 static void write_form(struct python *p, size_t index, struct torch_form *f,
                        struct torch_seen *in, const struct form_kind *kind) {
   const struct node *node = &p->model->nodes.at[index];
@@ -115,6 +132,7 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
   made->joins = f->joins;
   made->loose = f->loose;
   made->repeats = f->repeats;
+  made->adds = f->adds;
   made->helpers = f->helpers;
   if (node->frozen && !code_is_empty(&f->make))
     code_format(&f->make, ".requires_grad_(False)");
@@ -137,7 +155,7 @@ static void see_input(struct python *p, size_t index) {
   p->made[index].seen.views = true;
 }
 
-static void find_form(struct python *p, bool in_place, size_t index,
+static void find_form(struct python *p, size_t index,
                       const struct shape **shapes, struct torch_seen *in) {
   const struct node *node = &p->model->nodes.at[index];
   const struct train_settings *train = &p->c->settings->train;
@@ -152,8 +170,10 @@ static void find_form(struct python *p, bool in_place, size_t index,
                             .maps = &p->maps,
                             .index = (int64_t)index,
                             .params = {.arena = &scratch},
-                            .in_place = in_place,
+                            .in_place = p->in_place[index],
                             .naive = train->attention > TAPE_FUSED};
+  if (node->input_count)
+    form.alone = p->reads[node_input(p->model, node, 0)] == 1;
   p->made[index].real = (int64_t)index;
   if (node->kind == &model_input_kind) {
     see_input(p, index);
@@ -175,7 +195,6 @@ void python_find_forms(struct python *p) {
   const struct shape **shapes = model_layer_room(p->model);
   struct torch_seen *in =
       arena_alloc(p->arena, (size_t)p->model->most_inputs + 1, sizeof *in);
-  const bool *in_place;
   if (count > LIMIT_CODE_LAYERS) { /* for --names=py: -o is refused earlier */
     p->refuses = "netc does not write a net of more than 20,000 layers as code";
     return;
@@ -183,8 +202,9 @@ void python_find_forms(struct python *p) {
   p->made = arena_alloc(p->arena, count + 1, sizeof *p->made);
   file_maps_find(p->model, p->arena, &p->maps);
   find_owners(p);
-  in_place = find_in_place(p);
+  p->in_place = find_in_place(p);
+  p->reads = count_reads(p);
   for (size_t i = 0; i < count && !p->refuses; i++)
-    find_form(p, in_place[i], i, shapes, in);
+    find_form(p, i, shapes, in);
   python_settle_attention(p);
 }
