@@ -215,6 +215,9 @@ static size_t trace_prelu(const struct layer *layer, struct tape *tape,
   struct strides out = strides_of(&layer->out);
   if (activation->shared)
     slope.stride[0] = 0;
+  struct extent copy = extent_fixed(tape->node_params[0].count, WIDTH_LOW);
+  if (!tape->mixed)
+    copy.count = 0; /* autocast keeps its copy of the slopes */
   bool packs = tape->profile->maps_prelu;
   int64_t both = packs ? 1 : 2;
   struct extent unwanted = extent_of(&layer->out);
@@ -232,6 +235,7 @@ static size_t trace_prelu(const struct layer *layer, struct tape *tape,
                          .layout = layout,
                          .map = map ? map_order(layer->in[0], LAST_2D | LAST_3D)
                                     : MAP_NONE,
+                         .kept = {copy},
                          .back_work = unwanted});
 }
 

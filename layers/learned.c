@@ -39,6 +39,7 @@ static size_t affine_trace(const struct layer *layer, struct tape *tape,
                                       .by_channel = true,
                                       .folds = true,
                                       .guarded = true,
+                                      .cast = CAST_FULL, /* AT_FORALL_PROMOTE */
                                       .back_work = summed,
                                       .back_more = factors});
 }

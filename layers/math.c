@@ -97,6 +97,7 @@ size_t over_trace(const struct layer *layer, struct tape *tape,
   if (reduction == REDUCE_MEAN && tape->profile->mean_keeps_input)
     op.keeps = KEEPS_IN(0);
   if (reduction == REDUCE_SUM) {
+    op.cast = CAST_OUT;
     op.gradient = GRADIENT_SHARED;
     op.map = MAP_NONE;
     op.gradient_rows = tape->lowers ? ROWS_TOGETHER : spread_rows(layer, gone);

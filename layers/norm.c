@@ -149,7 +149,8 @@ static size_t bn_trace(const struct layer *layer, struct tape *tape,
                          .elementwise = true,
                          .always_makes = true,
                          .kept = {extent_fixed(channels, WIDTH_F32),
-                                  extent_fixed(channels, WIDTH_F32)}});
+                                  extent_fixed(channels, WIDTH_F32)},
+                         .cast = CAST_FIRST});
 }
 
 /* A parameter repeated for each sample; its gradients are summed. */
@@ -301,10 +302,13 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
   const struct norm *norm = layer->args;
   const struct shape *shape = layer->in[0];
   int64_t rows = shape_rows(shape), values = shape_values(shape);
-  int64_t padded = shape_channels(shape), kept; /* of a row */
-  if (!add_i64(padded, norm->groups - 1, &padded) ||
-      !add_i64(padded, 2 * shape_channels(shape), &kept))
-    kept = padded = INT64_MAX;
+  int64_t padded = shape_channels(shape); /* of a row */
+  if (!add_i64(padded, norm->groups - 1, &padded))
+    padded = INT64_MAX;
+  struct extent squares = extent_sample(size_product(rows, padded), WIDTH_NET);
+  struct extent sums = extent_sample(values, WIDTH_NET); /* and a root */
+  if (tape->mixed) /* the power has 32 bits */
+    squares.width = tape_extent(tape, in[0])->width;
   bool predicts = !tape->lowers && !tape->values.at[in[0]].needs_gradient;
   if (tape->training) /* a variable holds the squares */
     padded = max_i64(padded, 2 * shape_channels(shape));
@@ -315,12 +319,11 @@ static size_t lrn_trace(const struct layer *layer, struct tape *tape,
       layer, tape, in,
       (struct operation){
           .layout = layout,
-          .kept = {extent_sample(size_product(rows, kept), WIDTH_NET),
-                   tape_number(tape)},
+          .kept = {squares, sums, sums, tape_number(tape)},
           .work = extent_sample(predicts ? size_product(rows, padded) : 0,
                                 WIDTH_NET),
           .back_work = extent_sample(size_product(3, values), WIDTH_NET),
-          .cast = CAST_FULL});
+          .cast = CAST_OUT});
 }
 
 /* torch.nn.functional.normalize: the norms, and the norms
@@ -334,6 +337,7 @@ static size_t l2norm_trace(const struct layer *layer, struct tape *tape,
       (struct operation){
           .elementwise = true,
           .kept = {norms, norms},
+          .cast = CAST_OUT,
           .work = predicts ? norms : (struct extent){0},
           .back_work = extent_sample(
               size_product(3, shape_values(layer->in[0])), WIDTH_NET)});

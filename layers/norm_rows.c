@@ -124,10 +124,11 @@ static size_t rms_steps(struct tape *tape, size_t in,
   step.keeps = KEEPS_IN(0) | KEEPS_IN(1);
   step.inner = false;
   step.elementwise = step.guarded = step.reduces = true;
-  size_t value = tape_run(tape, &step);
+  size_t value = tape_cast_as(tape, tape_run(tape, &step), in);
   if (scale < 0)
     return value;
   step.keeps = KEEPS_IN(0);
+  step.cast = CAST_NONE;
   step.inner = true;
   step.reduces = false;
   step.first_param = scale;

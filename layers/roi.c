@@ -103,7 +103,7 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
   if (align || !frames)
     places.count = 0;
   struct extent none = {0};
-  return tape_run(
+  size_t value = tape_run(
       tape, &(struct operation){.name = layer->kind->name,
                                 .does = &does,
                                 .in = pair,
@@ -118,6 +118,8 @@ static size_t roi_trace(const struct layer *layer, struct tape *tape,
                                 .work = tape->training ? none : places,
                                 .back_work = places, /* zeros of that size */
                                 .cast = CAST_FULL});
+  /* ops/autocast/roi_pool_kernel.cpp of torchvision: .to(the input's type) */
+  return tape_cast_as(tape, value, in[0]);
 }
 
 #define ROI(id, code, text)                                              \

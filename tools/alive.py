@@ -196,7 +196,7 @@ def linear(x, weight, bias=None):
     the bias to a copy. ATen/native/Linear.cpp"""
     if bias is None or x.dim() == 2 or (x.dim() == 3 and x.is_contiguous()):
         return plain_linear(x, weight, bias)
-    return torch.matmul(x, weight.t()).add_(bias)
+    return plain_linear(x, weight).add_(bias)
 
 
 F.linear = linear

@@ -181,6 +181,16 @@ struct attention_recorder {
   bool fused;    /* one kernel */
 };
 
+/*
+ * Logarithms of the sums of each row. The kernel for 32 bits,
+ * with a mask, or where values have not the size of keys (`alike` is false),
+ * pads the rows of a head to ALIGNED (kAlignLSE in aten/src/ATen/native/
+ * transformers/cuda/mem_eff_attention/kernel_forward.h); that of a CPU does
+ * not (ATen/native/cpu/FlashAttentionKernel.cpp).
+ */
+struct extent attention_row_sums(const struct attention_recorder *r,
+                                 bool alike);
+
 /* Extent of rows of features, over all groups. */
 struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
                              int64_t features);

@@ -262,13 +262,12 @@ size_t attention_together(const struct attention_recorder *r, size_t context,
 static size_t times(const struct attention_recorder *r, size_t in,
                     double factor) {
   struct lowering does = {.opcode = DOES_SCALE, .real = {factor}};
-  return attention_unary(
-      r, in,
-      (struct operation){.name = "scale",
-                         .does = &does,
-                         .out = *tape_extent(r->tape, in),
-                         .kept = {tape_number(r->tape)},
-                         .elementwise = true});
+  return attention_unary(r, in,
+                         (struct operation){.name = "scale",
+                                            .does = &does,
+                                            .out = *tape_extent(r->tape, in),
+                                            .kept = {tape_number(r->tape)},
+                                            .elementwise = true});
 }
 
 /* softcap * tanh(scores / softcap) */

@@ -377,17 +377,12 @@ static struct extent mask_gradient(const struct attention_recorder *r) {
   return trained ? attention_rows(r, rows, r->s.keys) : (struct extent){0};
 }
 
-/*
- * Logarithms of the sums of each row. The kernel for 32 bits, or with a mask,
- * pads the rows of a head to ALIGNED (kAlignLSE in aten/src/ATen/native/
- * transformers/cuda/mem_eff_attention/kernel_forward.h); that of a CPU does
- * not (ATen/native/cpu/FlashAttentionKernel.cpp).
- */
-static struct extent row_sums(const struct attention_recorder *r) {
+struct extent attention_row_sums(const struct attention_recorder *r,
+                                 bool alike) {
   enum { ALIGNED = 32 };
   int64_t rows = r->s.queries;
   bool pads = !r->tape->profile->cpu_kernels;
-  if (pads && (!r->tape->half || attention_mask(r->attention) > 0))
+  if (pads && (!r->tape->half || attention_mask(r->attention) > 0 || !alike))
     rows = size_product(ceil_div_i64(rows, ALIGNED), ALIGNED);
   struct extent sums = attention_rows(r, r->s.heads, rows);
   sums.width = WIDTH_F32;
@@ -403,7 +398,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                            size_t k, size_t v) {
   size_t in[4] = {q, k, v, r->mask};
   bool masked = attention_mask(r->attention) > 0;
-  struct extent sums = row_sums(r);
+  struct extent sums = attention_row_sums(r, true);
   bool seeds = r->attention->dropout <= 0 && !r->tape->profile->cpu_kernels;
   struct extent seed = extent_fixed(seeds, WIDTH_INDEX);
   seed.whole = true;

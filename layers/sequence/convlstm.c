@@ -318,8 +318,7 @@ static size_t step_by_step(const struct layer *layer, struct tape *tape,
 
 static size_t convlstm_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
-  bool apart = tape->profile->recurrent_steps && !tape->lowers &&
-               !tape->mixed && layer->in[0]->dim[AXIS_STEPS] <= MOST_STEPS;
+  bool apart = !tape->lowers && layer->in[0]->dim[AXIS_STEPS] <= MOST_STEPS;
   return apart ? step_by_step(layer, tape, in) : whole_clip(layer, tape, in);
 }
 

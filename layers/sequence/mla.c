@@ -259,8 +259,7 @@ static size_t join(const struct recorder *m, size_t own, size_t turned) {
 /* Keeps its inputs, its output, and the logarithms of the rows' sums. */
 static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
   size_t in[3] = {q, k, v};
-  struct extent sums = rows(m, m->s.heads);
-  sums.width = WIDTH_F32;
+  struct extent sums = attention_row_sums(&m->r, m->s.key == m->s.vdim);
   struct extent seed = extent_fixed(1, WIDTH_INDEX);
   seed.whole = true;
   return tape_run(m->r.tape,

@@ -228,14 +228,15 @@ static size_t multiply(const struct ssm_recorder *r, size_t a, size_t b,
  */
 static size_t decay(const struct ssm_recorder *r, size_t step,
                     struct extent all) {
-  int64_t own = size_product(r->s.inner, r->s.state);
-  int64_t kept = tape_trains(r->tape, DECAY) ? 2 : 1;
+  struct extent own =
+      extent_fixed(size_product(r->s.inner, r->s.state), WIDTH_NET);
+  struct extent none = {0};
   return run(r, &step, 1,
              (struct operation){
                  .name = "decay",
                  .out = all,
                  .keeps = KEEPS_IN(0) | KEEPS_OUT,
-                 .kept = {extent_fixed(size_product(kept, own), WIDTH_NET)},
+                 .kept = {own, tape_trains(r->tape, DECAY) ? own : none},
                  .work = all,
                  .back_work = all,
                  .first_param = DECAY,

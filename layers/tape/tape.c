@@ -72,7 +72,7 @@ static enum width width_of(const struct tape *tape,
     if (tape_extent(tape, op->in[i])->width != WIDTH_LOW &&
         (!tape->values.at[op->in[i]].point || all_points(tape, op)))
       widest = WIDTH_NET;
-  return op->in_count ? widest : WIDTH_NET;
+  return op->in_count && !op->param_count ? widest : WIDTH_NET;
 }
 
 /* The input, cast to the operation's precision. */
@@ -99,10 +99,16 @@ size_t tape_widen(struct tape *tape, size_t in) {
   return tape->mixed ? cast_input(tape, in, WIDTH_NET) : in;
 }
 
-/* All inputs, cast to `width`; `few` has room for FEW of them. */
+size_t tape_cast_as(struct tape *tape, size_t in, size_t as) {
+  return tape->mixed ? cast_input(tape, in, tape_extent(tape, as)->width) : in;
+}
+
+/* All inputs, cast to `width`; `few` has room for FEW of them. TensorIterator
+ * casts value by value, in the kernel. */
 static const size_t *cast_inputs(struct tape *tape, const struct operation *op,
                                  enum width width, size_t *few) {
-  if (!tape->mixed || op->cast >= CAST_FIRST)
+  if (!tape->mixed || op->cast >= CAST_FIRST ||
+      (op->cast == CAST_NONE && op->elementwise))
     return op->in; /* a long chain of concats has millions of inputs */
   size_t *in = op->in_count <= FEW
                    ? few

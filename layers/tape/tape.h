@@ -294,6 +294,9 @@ static inline int64_t tape_sample_values(const struct tape *tape,
 /* The value in the net's width: a copy if mixed precision made it 16 bits. */
 size_t tape_widen(struct tape *tape, size_t in);
 
+/* The value in the width of `as`, under mixed precision. */
+size_t tape_cast_as(struct tape *tape, size_t in, size_t as);
+
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);
 

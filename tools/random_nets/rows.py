@@ -8,7 +8,7 @@ from torch import nn
 import sequence_truth as truth
 from maps import adapt, begin, low_rank, with_computed
 from net import Refused, head, join, layer
-from values import fork
+from values import fork, rms
 
 ROWS = "rows", "mixed"
 
@@ -176,12 +176,7 @@ class Heads:
     def rms(self, y):
         b = self.b
         holder = b.constant(y.channels)
-        z = b.emit(lambda t: t.pow(2), y)
-        z = b.emit(lambda t: t.mean(-1, keepdim=True), z)
-        z = b.emit(lambda t: t + 1e-6, z)
-        z = b.emit(torch.rsqrt, z)
-        z = b.emit(torch.mul, y, z)
-        return b.emit(lambda t: holder.weight * t, z)
+        return b.emit(lambda t: holder.weight * t, rms(b, y, 1e-6))
 
 
 def project(b, x, features, bias, letter, on, told):

@@ -173,16 +173,27 @@ def ln(b, x):
     return "ln" + less(b, module, affine), b.emit(module, x)
 
 
-@layer("rmsnorm", kinds=ALL, often=2)
-def rmsnorm(b, x):
-    """transformers' LlamaRMSNorm in 32 bits, step by step"""
-    x = b.last(x)
-    affine = b.here("affine", [True, False], 0.4)
+def rms(b, x, eps):
+    """transformers' LlamaRMSNorm but for the scale: in 32 bits."""
+    given = []
+
+    def widened(t):
+        given[:] = [t.dtype]
+        return t.float()
+    x = b.emit(widened, x)
     y = b.emit(lambda t: t.pow(2), x)
     y = b.emit(lambda t: t.mean(-1, keepdim=True), y)
-    y = b.emit(lambda t: t + 1e-5, y)
+    y = b.emit(lambda t: t + eps, y)
     y = b.emit(torch.rsqrt, y)
     y = b.emit(torch.mul, x, y)
+    return b.emit(lambda t: t.to(given[0]), y)
+
+
+@layer("rmsnorm", kinds=ALL, often=2)
+def rmsnorm(b, x):
+    x = b.last(x)
+    affine = b.here("affine", [True, False], 0.4)
+    y = rms(b, x, 1e-5)
     if not affine:
         return "rmsnorm noaffine", y
     holder = b.constant(x.channels)
