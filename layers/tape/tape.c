@@ -57,6 +57,14 @@ static bool all_points(const struct tape *tape, const struct operation *op) {
   return true;
 }
 
+/* PyTorch does not overwrite a saved tensor. No later layer may read it. */
+static bool may_overwrite(const struct tape *tape, const struct operation *op) {
+  const struct tape_value *in = &tape->values.at[op->in[0]];
+  const struct tape_storage *storage = &tape->storages.at[in->storage];
+  return tape->in_place && !in->part && in->storage >= tape->fence &&
+         storage->owned && !storage->saved && storage->pending <= 1;
+}
+
 /* c10/core/ScalarType.h, TensorIterator: a 0-d tensor beside others does not
  * widen the result, and is not cast. */
 static enum width width_of(const struct tape *tape,
@@ -64,7 +72,8 @@ static enum width width_of(const struct tape *tape,
   enum width widest = WIDTH_LOW;
   if (!tape->mixed)
     return WIDTH_NET;
-  if (op->cast == CAST_FIRST)
+  bool over = op->result == RESULT_IN_PLACE && !op->cast;
+  if (op->cast == CAST_FIRST || (over && may_overwrite(tape, op)))
     return tape_extent(tape, op->in[0])->width;
   if (op->cast != CAST_NONE)
     return op->cast == CAST_LOW ? WIDTH_LOW : WIDTH_NET;
@@ -161,14 +170,6 @@ static struct extent resolve(const struct tape *tape, struct extent extent,
 }
 
 /* Recording */
-
-/* PyTorch does not overwrite a saved tensor. No later layer may read it. */
-static bool may_overwrite(const struct tape *tape, const struct operation *op) {
-  const struct tape_value *in = &tape->values.at[op->in[0]];
-  const struct tape_storage *storage = &tape->storages.at[in->storage];
-  return tape->in_place && !in->part && in->storage >= tape->fence &&
-         storage->owned && !storage->saved && storage->pending <= 1;
-}
 
 static bool has_trained_params(const struct tape *tape,
                                const struct operation *op) {
