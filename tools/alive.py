@@ -7,6 +7,7 @@ import collections
 import contextlib
 import ctypes
 import itertools
+import math
 import weakref
 
 import torch
@@ -223,6 +224,32 @@ def backward(out):
     for other in outs[1:]:
         total = total + other.sum()
     total.backward()
+
+
+def macs_of(func, args, out):
+    """Multiply-accumulates of an operation."""
+    name = func.overloadpacket.__name__
+    if name == "convolution":
+        spread = args[0] if args[6] else out  # of a transposed one
+        return spread.numel() * math.prod(args[1].shape[1:])
+    if name == "deform_conv2d":
+        return out.numel() * math.prod(args[1].shape[1:])
+    if name in ("mm", "addmm", "bmm", "baddbmm", "mv", "dot"):
+        return out.numel() * args[-2].shape[-1]
+    if name == "mkldnn_rnn_layer":
+        x, first, second = args[:3]
+        return math.prod(x.shape[:2]) * (first.numel() + second.numel())
+    return 0
+
+
+class Products(TorchDispatchMode):
+    """Counts those of all that runs."""
+    macs = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        self.macs += macs_of(func, args, out)
+        return out
 
 
 class Held:

@@ -16,31 +16,12 @@ import sys
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import allocations, key_of, peak_of, saved_by
+from alive import Products, allocations, key_of, peak_of, saved_by
 from lora import Padded
 
 torch.manual_seed(1)
 ONLY = sys.argv[1:] if __name__ == "__main__" else []
-
-
-class Products(TorchDispatchMode):
-    """Counts multiply-accumulates of matrix products and convolutions."""
-    macs = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        name = func.overloadpacket.__name__
-        if name in ("mm", "addmm"):
-            a = args[-2]
-            self.macs += out.numel() * a.shape[-1]
-        elif name in ("bmm", "baddbmm", "mv", "dot"):
-            a = args[-2]
-            self.macs += out.numel() * a.shape[-1]
-        elif name == "convolution":
-            self.macs += out.numel() * math.prod(args[1].shape[1:])
-        return out
 
 
 def allocated(run):

@@ -8,34 +8,18 @@ parameters, buffers and inputs), and the most that the allocator held at once in
 forward and backward, the loss being the sum of the output. Run by hand:
 tools/small_truth.py >tests/data/small.csv
 """
-import math
 import sys
 
 import torch
 import torchvision
 import torch.nn.functional as F
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import allocations, key_of, saved_by
+from alive import Products, allocations, key_of, saved_by
 from sequence_truth import DeformableAttention
 
 torch.manual_seed(1)
 ONLY = sys.argv[1:]
-
-
-class Products(TorchDispatchMode):
-    """Counts multiply-accumulates of matrix products and convolutions."""
-    macs = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        out = func(*args, **(kwargs or {}))
-        name = func.overloadpacket.__name__
-        if name in ("mm", "addmm", "bmm"):
-            self.macs += out.numel() * args[-2].shape[-1]
-        elif name in ("convolution", "deform_conv2d"):
-            self.macs += out.numel() * math.prod(args[1].shape[1:])
-        return out
 
 
 def peak_bytes(module, inputs):

@@ -16,36 +16,15 @@ import sys
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import key_of, measure, prediction, saved_by
+from alive import Products, key_of, measure, prediction, saved_by
 from sequence_truth import bucket
 
 
-class Macs(TorchDispatchMode):
-    """Sums multiply-adds of what runs inside."""
-
-    def __init__(self):
-        super().__init__()
-        self.count = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        out = function(*args, **(kwargs or {}))
-        name = function._schema.name
-        if name in ("aten::mm", "aten::bmm"):
-            self.count += out.numel() * args[0].shape[-1]
-        elif name in ("aten::addmm", "aten::baddbmm"):
-            self.count += out.numel() * args[1].shape[-1]
-        elif name == "aten::convolution":
-            read = args[0] if args[6] else out  # transposed: of each input
-            self.count += read.numel() * args[1][0].numel()
-        return out
-
-
 def macs_of(model, inputs):
-    with torch.no_grad(), Macs() as macs:
+    with torch.no_grad(), Products() as products:
         model.eval()(*inputs)
-    return macs.count
+    return products.macs
 
 
 def saved_of(model, inputs):

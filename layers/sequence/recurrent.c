@@ -328,7 +328,7 @@ static size_t by_samples(const struct layer *layer, struct tape *tape,
 static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
                               const size_t *in, int64_t gates) {
   const struct recurrent *recurrent = layer->args;
-  bool steps = recurrent_has_steps(layer, tape);
+  bool steps = recurrent_has_steps(layer, tape, gates);
   size_t x = steps ? recurrent_steps(layer, tape, in[0], gates)
                    : whole_layers(layer, tape, in[0], gates);
   if (recurrent->last && steps && !recurrent_has_cells(recurrent))

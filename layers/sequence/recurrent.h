@@ -25,7 +25,8 @@ bool recurrent_has_cells(const struct recurrent *recurrent);
  * True if the tape has the operations of each step, as a framework without a
  * kernel for all steps runs them.
  */
-bool recurrent_has_steps(const struct layer *layer, const struct tape *tape);
+bool recurrent_has_steps(const struct layer *layer, const struct tape *tape,
+                         int64_t gates);
 
 /* Records the layers step by step; returns the states of the last one. */
 size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,

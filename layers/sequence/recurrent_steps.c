@@ -9,12 +9,21 @@
 /* With more steps in total, each layer is one operation. */
 enum { MOST_STEPS = 2048 };
 
-bool recurrent_has_steps(const struct layer *layer, const struct tape *tape) {
+/* RNN.cpp: lstm without projections. */
+static bool has_kernel(const struct recurrent *recurrent,
+                       const struct tape *tape, int64_t gates) {
+  return tape->profile->lstm_kernel && gates == 4 && !recurrent->proj &&
+         !recurrent_has_cells(recurrent);
+}
+
+bool recurrent_has_steps(const struct layer *layer, const struct tape *tape,
+                         int64_t gates) {
   const struct recurrent *recurrent = layer->args;
   int64_t ways = recurrent_directions(recurrent), most = MOST_STEPS;
+  int64_t count = has_kernel(recurrent, tape, gates) ? 1 : layer->in[0]->dim[0];
   return tape->profile->recurrent_steps && !tape->lowers && !tape->mixed &&
          (!recurrent_has_cells(recurrent) || ways == 1) &&
-         layer->in[0]->dim[0] <= most / ways / recurrent->layers;
+         count <= most / ways / recurrent->layers;
 }
 
 size_t recurrent_unary(struct recurrent_run *s, size_t in,
@@ -176,6 +185,15 @@ static size_t gru_step(struct recurrent_run *s, size_t x, size_t hidden) {
   return add(s, multiply_in_place(s, rest, update), made);
 }
 
+static size_t copied_by_steps(struct recurrent_run *s, size_t x) {
+  return recurrent_unary(s, x,
+                         (struct operation){.name = "copy",
+                                            .out = *tape_extent(s->tape, x),
+                                            .layout = LAYOUT_ROWS,
+                                            .view_of_one = true,
+                                            .gradient = GRADIENT_SHARED});
+}
+
 /*
  * A direction of a layer: the products of all inputs, then step after step,
  * then a stack of the states. `gates` holds those of the direction before until
@@ -187,12 +205,7 @@ static size_t direction(struct recurrent_run *s, size_t x, bool reverse,
   all.count = size_product(s->count, all.count);
   out.count = size_product(s->count, out.count);
   if (s->copies) /* made by the product */
-    x = recurrent_unary(s, x,
-                        (struct operation){.name = "copy",
-                                           .out = *tape_extent(s->tape, x),
-                                           .layout = LAYOUT_ROWS,
-                                           .view_of_one = true,
-                                           .gradient = GRADIENT_SHARED});
+    x = copied_by_steps(s, x);
   *gates = recurrent_matrix(s, x, false, all, *gates);
   size_t each = recurrent_unary(s, *gates,
                                 (struct operation){.name = "unbind",
@@ -220,6 +233,8 @@ static size_t direction(struct recurrent_run *s, size_t x, bool reverse,
 }
 
 static size_t one_layer(struct recurrent_run *s, size_t x, int64_t layer) {
+  if (s->kernel)
+    return recurrent_kernel(s, s->copies ? copied_by_steps(s, x) : x, layer);
   int64_t ways = recurrent_directions(s->recurrent);
   size_t count = (size_t)s->count, gates = SIZE_MAX, way[2];
   s->from = x;
@@ -309,11 +324,13 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
                             .count = layer->in[0]->dim[0],
                             .units = recurrent->units,
                             .state = recurrent_state(recurrent),
-                            .gates = gates};
+                            .gates = gates,
+                            .kernel = has_kernel(recurrent, tape, gates)};
   s.unit = extent_sample(s.units, WIDTH_NET);
   s.out = extent_sample(s.state, WIDTH_NET);
   s.all = extent_sample(size_product(gates, s.units), WIDTH_NET);
-  s.outs = arena_alloc(tape->arena, 2 * (size_t)s.count + 2, sizeof *s.outs);
+  if (!s.kernel)
+    s.outs = arena_alloc(tape->arena, 2 * (size_t)s.count + 2, sizeof *s.outs);
   s.last_hidden = arena_alloc(tape->arena, all, sizeof *s.last_hidden);
   s.last_cell = arena_alloc(tape->arena, all, sizeof *s.last_cell);
   if (recurrent_has_cells(recurrent))

@@ -11,6 +11,7 @@ struct recurrent_run {
   struct extent unit, out, all; /* of a step: a state, its output, its gates */
   int first_param;              /* of the direction */
   bool copies;                  /* the input is not contiguous by step */
+  bool kernel;                  /* one for each direction */
   size_t hidden, cell;          /* initial zeros */
   size_t read;                  /* by the first layer; its caller holds it */
   size_t *outs;                 /* by step, for each direction of a layer */
@@ -48,6 +49,9 @@ size_t recurrent_matrix(struct recurrent_run *s, size_t x, bool state,
 size_t recurrent_project(struct recurrent_run *s, size_t hidden);
 
 size_t recurrent_zeros(struct recurrent_run *s, int64_t count);
+
+/* recurrent_kernel.c: a layer whose directions are kernels. */
+size_t recurrent_kernel(struct recurrent_run *s, size_t x, int64_t layer);
 
 /* recurrent_cells.c: layers whose cells no library has. */
 size_t recurrent_cells(struct recurrent_run *s, size_t in);

@@ -25,6 +25,7 @@ struct profile {
   bool turned_products;    /* a product by sample, for a transposed matrix */
   bool maps_prelu;         /* prelu's output has a map's memory format */
   bool recurrent_steps;    /* recurrent layers run step by step */
+  bool lstm_kernel;        /* but lstm is a kernel of oneDNN */
   bool pool_indices;       /* maximum pooling writes int64 indices */
   bool fused_attention;    /* attention weights are never stored */
   bool cpu_kernels;        /* fused attention keeps a sum for each row and no

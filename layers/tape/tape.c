@@ -216,7 +216,7 @@ static void keep_for_backward(struct tape *tape, struct recorded *stored,
     stored->facts.kept[KEPT_CLONE] = *tape_extent(tape, in[0]);
     keeps = 0;
   }
-  for (int i = 0; i < op->in_count && i < 8; i++)
+  for (int i = 0; i < op->in_count && i < KEEPS_MOST; i++)
     if (keeps & KEEPS_IN(i) && is_read(tape, op, in, i))
       save(tape, stored, in[i]);
   for (int i = 0; i < stored->facts.out_count; i++)

@@ -42,6 +42,7 @@ struct extent {
   bool whole;            /* every device holds all of it */
   bool meets;            /* a value per pair of tokens: scores of attention */
   bool several;          /* empty at a batch of 1 */
+  bool pages;            /* rounded up to pages of 4,096 bytes */
   unsigned char at_once; /* maximum number of samples; 0: all */
   enum width width;
 };
@@ -90,7 +91,8 @@ enum cast {
   CAST_OUT,   /* AT_FORALL_FP32_SET_OPT_DTYPE: 32 bits, and no input is cast */
 };
 
-enum { KEEPS_OUT = 1 << 8 };
+enum { KEEPS_MOST = 24, KEEPS_OUT = 1 << KEEPS_MOST };
+enum { KEEPS_ALL = KEEPS_OUT - 1 }; /* inputs */
 #define KEEPS_IN(i) (1 << (i))
 
 struct lowering; /* lowering.h; few files need it */

@@ -3,6 +3,8 @@
 #include "memory/step/loose.h"
 #include "memory/step/run.h"
 
+enum { PAGE = 4096 };
+
 /* Bytes of `count` values, in whole blocks. */
 static bool bytes_of(const struct extent *extent, int64_t count, int element,
                      int64_t block, int64_t *bytes) {
@@ -40,6 +42,8 @@ int64_t extent_bytes(const struct extent *extent, int64_t batch, int element,
   int64_t count = extent->count, bytes = 0;
   if (count == 0 || (extent->several && batch == 1))
     return 0;
+  if (extent->pages)
+    block = max_i64(block, PAGE);
   if (extent->at_once)
     batch = min_i64(batch, extent->at_once);
   bool fits = extent->share && !extent->fixed
@@ -58,7 +62,8 @@ int64_t run_some_bytes(struct run *run, const struct extent *extent) {
   const struct extent *known = &late->extent;
   if (known->count != extent->count || known->share != extent->share ||
       known->fixed != extent->fixed || known->width != extent->width ||
-      known->several != extent->several || known->at_once != extent->at_once) {
+      known->several != extent->several || known->pages != extent->pages ||
+      known->at_once != extent->at_once) {
     late->extent = *extent;
     late->bytes = extent_bytes(extent, run->s->batch, run->s->element,
                                run->tape->profile->block, &run->s->overflow);

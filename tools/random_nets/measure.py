@@ -5,7 +5,6 @@ last reader: no frame of Python holds what nothing needs any more.
 """
 import collections
 import functools
-import math
 from dataclasses import dataclass, field
 
 import torch
@@ -13,7 +12,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._pytree import tree_flatten
 
 from alive import (Watch, allocations, backward, biases_of, key_of,
-                   nbytes_of, peak_of, saved_by, storage_of, unwatched)
+                   macs_of, nbytes_of, peak_of, saved_by, storage_of, unwatched)
 
 FIGURES = "params", "shape", "macs", "saved", "grads", "peak", "predict"
 
@@ -119,17 +118,6 @@ def decide_overwriting(program, outside):
         module.train()
 
 
-def macs_of(name, args, out):
-    if name == "convolution":
-        spread = args[0] if args[6] else out  # of a transposed one
-        return spread.numel() * math.prod(args[1].shape[1:])
-    if name == "deform_conv2d":
-        return out.numel() * math.prod(args[1].shape[1:])
-    if name in ("mm", "addmm", "bmm", "baddbmm", "mv", "dot"):
-        return out.numel() * args[-2].shape[-1]
-    return 0
-
-
 class Prediction(Watch):
     """Products that are computed, and the most that is alive if each tensor
     goes after its last reader."""
@@ -157,9 +145,8 @@ class Prediction(Watch):
         for value in tree_flatten((args, kwargs))[0]:
             if isinstance(value, torch.Tensor):
                 self.touch(value)
-        name = func.overloadpacket.__name__
         out = self.run(unwatched(func, args, self.biases), args, kwargs)
-        self.macs += macs_of(name, args, out)
+        self.macs += macs_of(func, args, out)
         for value in tree_flatten(out)[0]:
             if isinstance(value, torch.Tensor):
                 self.touch(value)
