@@ -136,21 +136,26 @@ static bool norm_is_cudnn(const struct layer *layer, const struct tape *tape,
 static size_t bn_trace(const struct layer *layer, struct tape *tape,
                        const size_t *in) {
   int64_t channels = shape_channels(layer->in[0]);
+  bool cudnn = norm_is_cudnn(layer, tape, in[0]);
+  bool as_input = tape->profile->cudnn && !cudnn; /* empty_like(input) */
   size_t read[2] = {in[0], in[0]};
-  if (norm_is_cudnn(layer, tape, in[0]))
+  if (cudnn)
     read[0] = layout_pack(tape, in[0], layer->in[0], LAST_2D | LAST_3D);
   return run_norm(
       layer, tape, read,
-      (struct operation){.keeps = KEEPS_IN(0),
-                         .folds = true,
-                         .layout = layout_of_map(tape, read[0], layer->in[0],
-                                                 LAST_2D | LAST_3D),
-                         .map = map_order(layer->in[0], LAST_2D | LAST_3D),
-                         .elementwise = true,
-                         .always_makes = true,
-                         .kept = {extent_fixed(channels, WIDTH_F32),
-                                  extent_fixed(channels, WIDTH_F32)},
-                         .cast = CAST_FIRST});
+      (struct operation){
+          .keeps = KEEPS_IN(0),
+          .folds = true,
+          .layout = as_input ? LAYOUT_AS_INPUT
+                             : layout_of_map(tape, read[0], layer->in[0],
+                                             LAST_2D | LAST_3D),
+          .map =
+              as_input ? MAP_AS_IN : map_order(layer->in[0], LAST_2D | LAST_3D),
+          .elementwise = true,
+          .always_makes = true,
+          .kept = {extent_fixed(channels, WIDTH_F32),
+                   extent_fixed(channels, WIDTH_F32)},
+          .cast = CAST_FIRST});
 }
 
 /* A parameter repeated for each sample; its gradients are summed. */

@@ -432,7 +432,9 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                           .cast = CAST_LOW});
   tape_see(r->tape, value, &out);
   bool turned = gives_heads_first(r);
-  if (!turned && (!r->attention->sbhd || r->tape->lowers))
+  /* nn.MultiheadAttention: flash's output lies as its queries, by position. */
+  bool copied = r->attention->sbhd && (!r->tape->half || masked);
+  if (!turned && (!copied || r->tape->lowers))
     return value;
   struct extent rows = attention_rows(r, r->s.queries, r->s.width);
   return attention_together(r, value, rows, !turned);

@@ -320,7 +320,8 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
     *layout = strides_are_dense(&seen) &&
                       strides_values(&seen) == tape_sample_values(tape, in)
                   ? LAYOUT_ROWS
-                  : layout_of_view(tape, &seen, from->front && !flat);
+                  : layout_of_view(tape, &seen,
+                                   from->front && to->rank == lies.rank);
     return true;
   }
   if (flat)
