@@ -98,7 +98,8 @@ static int kept_of(enum computed how, bool gain, const struct param *weight,
   struct param lengths = lengths_of(weight);
   switch (how) {
   case WEIGHTS_WS:
-    kept[0] = kept[1] = kept[2] = extent_fixed(rows, WIDTH_F32);
+    kept[0] = kept[1] = extent_fixed(rows, WIDTH_F32);
+    kept[2] = extent_fixed(gain ? rows : 0, WIDTH_F32);
     return 2 + gain;
   case WEIGHTS_WNORM:
     kept[0] = extent_fixed(count_of(&lengths), WIDTH_NET);
