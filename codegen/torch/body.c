@@ -271,10 +271,12 @@ static bool nests(struct body *b, const struct pending *pending, int64_t node) {
 
 /* True if the first operand of a sum is a variable that nobody reads again. */
 static bool adds_to_variable(const struct body *b, int64_t node) {
-  const struct model *model = b->p->model;
   const struct python *p = b->p;
-  int64_t to = p->made[node_input(model, &model->nodes.at[node], 0)].real;
-  return p->made[node].adds && !p->made[to].list && b->last[to] <= node;
+  const struct node *sum = &p->model->nodes.at[node];
+  if (!p->made[node].adds)
+    return false;
+  int64_t to = p->made[node_input(p->model, sum, 0)].real;
+  return !p->made[to].list && b->last[to] <= node;
 }
 
 /*
