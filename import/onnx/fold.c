@@ -182,6 +182,9 @@ static bool carry_out(struct onnx *x, const struct onnx_fold *f,
                       struct constant **in, int count) {
   if (count == 0 && f->inputs != 0)
     return onnx_fail(x, "it has no inputs");
+  for (int i = 0; i < count; i++)
+    if (constant_is_drawn(in[i]))
+      return fold_drawn(x, in, count);
   if (fold_band(x, in, count))
     return true;
   if (f->inputs != ANY && f->inputs != count)

@@ -14,10 +14,13 @@ void fold_put(float *real, int64_t *whole, int64_t i, double value);
 /* Folds a mask by distance that is too large to be written out. */
 bool fold_band(struct onnx *x, struct constant **in, int count);
 
+/* Computes with drawn numbers. */
+bool fold_drawn(struct onnx *x, struct constant **in, int count);
+
 /* Operators on constant inputs, ended by NULL. Each gives its output. */
 typedef bool fold_fn(struct onnx *x, struct constant **in);
 fold_fn fold_matmul, fold_constant_node, fold_constant_of_shape, fold_cast,
     fold_range, fold_concat, fold_reduced, fold_tile, fold_along_axis,
-    fold_scatter, fold_gather;
+    fold_scatter, fold_gather, fold_uniform;
 
 #endif

@@ -244,6 +244,8 @@ static bool of_constant(struct onnx *x, enum layer_word word,
   int rank;
   double number;
   struct onnx_view whole;
+  if (constant_is_drawn(c))
+    return onnx_drop_path(x, view, c);
   if (!onnx_joint_dims(x, view->at.dim, view->at.rank, c->dims, c->rank, &rank,
                        dims))
     return false;

@@ -284,6 +284,27 @@ bool op_pool(struct onnx *x) {
   return give_map(x, node->index, &map);
 }
 
+/* A mean over as many windows as asked for, as nn.AdaptiveAvgPool2d takes it.
+ * ONNX has no such operator: from_torch writes it. */
+bool op_adaptive_pool(struct onnx *x) {
+  const struct onnx_view *in = onnx_input(x, 0);
+  struct onnx_view map;
+  int64_t sizes[3];
+  if (!in || !view_channels_last(x, in, &map))
+    return false;
+  int axes = graph_at(x->graph, map.node)->shape.rank - 1;
+  if (axes > 3 || onnx_ints(x, "output_size", sizes, 3) != axes)
+    return onnx_fail(x, "its `output_size` does not match the axes");
+  struct graph_node *node = onnx_layer(x, WORD_ADAPTPOOL, map.node);
+  for (int i = 0; i < axes; i++) {
+    if (sizes[i] < 1 || sizes[i] > MOST_SIZE)
+      return onnx_fail(x, "one of its sizes is %" PRId64, sizes[i]);
+    node->shape.size[i] = sizes[i];
+  }
+  graph_flag(x->graph, node, graph_sizes(x->graph, sizes, axes));
+  return give_map(x, node->index, &map);
+}
+
 /* Resize and Upsample. */
 
 /* The operand with sizes or factors; NULL if it is not constant. */

@@ -170,7 +170,8 @@ static void find_buffers(struct onnx *x) {
 static struct onnx_row row_of(const struct onnx_op *op) {
   const char *domain = op->proto->domain;
   bool usual = !domain || !*domain || strcmp(domain, "ai.onnx") == 0 ||
-               strcmp(domain, "com.microsoft") == 0;
+               strcmp(domain, "com.microsoft") == 0 ||
+               strcmp(domain, "netc") == 0; /* from_torch */
   return usual ? row_named(op->type) : (struct onnx_row){.name = NULL};
 }
 

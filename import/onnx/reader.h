@@ -61,6 +61,7 @@ struct constant {
   const int64_t *whole;
   const Onnx__TensorProto *proto; /* the values in the file */
   const char *name;
+  double kept; /* drawn.c: 1 with this probability, else 0; 0: not drawn */
   struct constant *mask;         /* for a condition: the term that it adds */
   const struct constant *origin; /* constant that this is a view of, or NULL */
   const struct constant *longer; /* table with more rows, or NULL */
@@ -273,6 +274,11 @@ bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant);
 struct constant *constant_new(struct onnx *x, int type, int rank,
                               const int64_t *dims);
 struct constant *constant_of(struct onnx *x, const Onnx__TensorProto *proto);
+/* True for numbers that are drawn anew each time. */
+bool constant_is_drawn(const struct constant *c);
+/* Multiplies samples by drawn numbers, which is stochastic depth. */
+bool onnx_drop_path(struct onnx *x, const struct onnx_view *in,
+                    const struct constant *c);
 /* Loads the values; false with an error if the file lacks them. */
 bool constant_load(struct onnx *x, struct constant *c);
 bool constant_known(struct onnx *x, struct constant *c);
