@@ -124,6 +124,22 @@ def _above(path) -> list[str]:
     return [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
 
 
+def with_layouts(module, source: str) -> str:
+    """Marks attention that is nn.MultiheadAttention, whose tokens come before
+    samples: a file for one sample does not show it."""
+    from torch.nn import MultiheadAttention
+    ways = _ways(module)
+
+    def marked(line):
+        path, _ = _part_of(ways, line[1])
+        parts = map(module.get_submodule, _above(path))
+        own = any(isinstance(part, MultiheadAttention) for part in parts)
+        return line[0] + " sbhd" if own else line[0]
+
+    return re.sub(r"^([A-Za-z]\w*): *attention [^\n{;]*?\bpacked\b", marked,
+                  source, flags=re.M)
+
+
 def grouped(module, source: str) -> tuple[str, dict[str, str]]:
     """Returns the source with a group per submodule, and the submodule's path
     by layer name: {"layer1.BasicBlock0.conv1": "layer1.0.conv1"}.

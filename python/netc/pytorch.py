@@ -1,6 +1,7 @@
 """Converts PyTorch modules to nets, with ONNX and `netc import`."""
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 import warnings
 
 from .native import program
-from .modules import grouped
+from .modules import grouped, with_layouts
 from .net import Error, Net, loads
 
 
@@ -20,13 +21,55 @@ def _tensor(torch, module, value):
     return torch.zeros(value, device=like.device, dtype=like.dtype)
 
 
+@contextlib.contextmanager
+def _adaptive_means(torch):
+    """Exports adaptive_avg_pool2d to sizes that do not divide the map's, as in
+    GoogLeNet's auxiliary heads, which PyTorch's exporter refuses."""
+    from torch.onnx import symbolic_helper, symbolic_opset9
+    name = "aten::adaptive_avg_pool2d"
+
+    def symbolic(g, x, size):
+        sizes, known = symbolic_helper._get_const(size, "is", "size"), \
+            x.type().sizes()
+        if not known or None in known[-2:] or \
+                not any(a % b for a, b in zip(known[-2:], sizes)):
+            return symbolic_opset9.adaptive_avg_pool2d(g, x, size)
+        mean = g.op("netc::AdaptiveAveragePool", x, output_size_i=sizes)
+        return mean.setType(x.type().with_sizes([*known[:-2], *sizes]))
+
+    torch.onnx.register_custom_op_symbolic(name, symbolic, 9)
+    try:
+        yield
+    finally:
+        torch.onnx.unregister_custom_op_symbolic(name, 9)
+
+
+@contextlib.contextmanager
+def _without_defaults(torch, module):
+    """Hides arguments of forward with a default, such as is_causal=False, of
+    which the exporter of PyTorch 2 makes tensors."""
+    own, forward = vars(module).get("forward"), module.forward
+    if isinstance(module, torch.jit.ScriptModule):
+        yield
+        return
+    module.forward = lambda *given: forward(*given)
+    try:
+        yield
+    finally:
+        del module.forward
+        if own:
+            module.forward = own
+
+
 def _export(torch, module, tensors, path, values):
-    """Exports in training mode; returns False if the exporter supports only
-    inference, as for randomly skipped layers (stochastic depth)."""
+    """Exports in training mode. If the exporter supports only inference, as
+    PyTorch before 2.0 for randomly skipped layers (stochastic depth), returns
+    the reason."""
     def write(training, samples=1):
         several = tuple(torch.cat([tensor] * samples) for tensor in tensors)
-        torch.onnx.export(module, several, path, export_params=values,
-                          training=training, do_constant_folding=False)
+        with _adaptive_means(torch), _without_defaults(torch, module):
+            torch.onnx.export(module, several, path, export_params=values,
+                              training=training, do_constant_folding=False)
 
     modes = torch.onnx.TrainingMode
     was = [(part, part.training) for part in module.modules()]
@@ -36,18 +79,18 @@ def _export(torch, module, tensors, path, values):
                 write(modes.TRAINING)
             except ValueError:  # a batch norm of one value a channel
                 write(modes.TRAINING, 2)
-        except RuntimeError:  # also of the exporter's own errors
+        except RuntimeError as error:  # also of the exporter's own errors
             module.eval()
             for part in module.modules():
                 part.training = isinstance(
                     part, (torch.nn.modules.batchnorm._BatchNorm,
                            torch.nn.modules.dropout._DropoutNd))
             write(modes.PRESERVE)
-            return False
+            return str(error).strip().partition("\n")[0] or "no reason given"
     finally:
         for part, training in was:
             part.training = training
-    return True
+    return ""
 
 
 def _own_parameters(module, model):
@@ -77,13 +120,13 @@ def _net(module, source, name, folded, settings) -> Net:
 
 
 def _source(torch, module, tensors, folder, folded, values=False):
-    """The source of `netc import`; True if exported in training mode."""
+    """The source of `netc import`, and why it is not of training mode."""
     model, to = (os.path.join(folder, type(module).__name__ + end)
                  for end in (".onnx", ".net"))
     with warnings.catch_warnings():
         # The exporter's warnings are about running the file.
         warnings.simplefilter("ignore")
-        whole = _export(torch, module, tensors, model, values)
+        reason = _export(torch, module, tensors, model, values)
     done = subprocess.run(
         [program(), "import", model, "-o", to,
          *([] if folded else ["--flat"]),
@@ -94,7 +137,7 @@ def _source(torch, module, tensors, folder, folded, values=False):
     with open(to, encoding="utf-8") as file:
         # A file exported in training mode always has this comment.
         return re.sub(r"^# `.*` also drops values in inference\.\n", "",
-                      file.read(), flags=re.M), whole
+                      file.read(), flags=re.M), reason
 
 
 def from_torch(module, *inputs, folded=False, **settings):
@@ -109,19 +152,21 @@ def from_torch(module, *inputs, folded=False, **settings):
     name = type(module).__name__
     with tempfile.TemporaryDirectory() as folder:
         try:
-            source, whole = _source(torch, module, tensors, folder, folded)
+            source, reason = _source(torch, module, tensors, folder, folded)
         except Error as error:
             # The file splits and joins weights of recurrent layers:
             # that is computed, and needs values.
             try:
-                source, whole = _source(torch, module, tensors, folder, folded,
+                source, reason = _source(torch, module, tensors, folder, folded,
                                         values=True)
             except (Error, RuntimeError):
                 raise error from None
-    if not whole:
-        warnings.warn("what is drawn in training (stochastic depth) could not "
-                      "be exported: training is counted without it",
-                      stacklevel=3)
+    if reason:
+        warnings.warn("PyTorch cannot export training mode, so training is "
+                      "counted without what only training has, such as "
+                      f"stochastic depth: {reason}", stacklevel=3)
+    if not folded:
+        source = with_layouts(module, source)
     net = _net(module, source, name + ".net", folded, settings)
     own = sum(parameter.numel() for parameter in module.parameters())
     if own != net.param_count:
