@@ -89,7 +89,8 @@ static size_t bias_last(struct tape *tape, size_t in) {
  * samples are columns of a matrix, and two more tensors have the output's size.
  * Backward of several samples needs one more of its gradient. Inputs are copied
  * unless they are maps with channels first. Every input and the weights get a
- * gradient, even if none is needed. Without a bias, a bias of zeros is kept.
+ * gradient, even if none is needed. Without a bias, a bias of zeros is kept, and
+ * since torchvision 0.15 a value for each sample without a mask.
  */
 static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
                                const size_t *in) {
@@ -105,6 +106,11 @@ static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
         tape,
         &(struct operation){.name = "zeros",
                             .out = extent_fixed(conv->channels, WIDTH_NET)});
+  bool fills = !masked && tape->profile->fills_mask;
+  if (fills)
+    read[2 + zeros] =
+        tape_run(tape, &(struct operation){.name = "zeros",
+                                           .out = extent_sample(1, WIDTH_NET)});
   if (bias && !tape->lowers)
     read[0] = bias_last(tape, read[0]);
   struct strides out = strides_of(&layer->out);
@@ -124,6 +130,7 @@ static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
   for (int i = 0; i < layer->input_count; i++)
     if (!tape->values.at[read[i]].needs_gradient)
       back.count = size_sum(back.count, shape_values(layer->in[i]));
+  back.count = size_sum(back.count, fills);
   work.count = size_sum(work.count, size_product(2, made.count));
   again.several = true;
   if (conv->channels == 1)
@@ -135,13 +142,11 @@ static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
                 .name = layer->kind->name,
                 .does = &does,
                 .in = read,
-                .in_count = layer->input_count + zeros,
+                .in_count = layer->input_count + zeros + fills,
                 .out = made,
                 .layout = layout_of_map(tape, in[0], &layer->out, LAST_NEVER),
                 .param_count = bias && tape->lowers ? 2 : 1,
                 .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) | KEEPS_IN(3),
-                .kept = {extent_sample(!masked && tape->profile->fills_mask,
-                                       WIDTH_NET)},
                 .work = work,
                 .back_work = back,
                 .back_more = again,

@@ -217,7 +217,10 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
               packing_of(layer->in[0]) == PACKS_MAPS &&
               (tape->values.at[read[0]].strides == LAYOUT_ROWS ||
                tape->values.at[read[0]].strides == LAYOUT_LAST);
-  int64_t copies = last; /* backward has channels first */
+  /* Backward has channels first, but for the kernel of a CPU: native_group_
+   * norm in tools/autograd/derivatives.yaml of PyTorch 2. */
+  bool stays = tape->profile->cpu_kernels;
+  int64_t copies = last && !stays;
   struct lowering does = {.opcode = layer->kind->opcode, .real = {norm->eps}};
   lowering_add(&does, norm->groups);
   struct operation op = {
@@ -230,8 +233,8 @@ static size_t gn_trace(const struct layer *layer, struct tape *tape,
       .all_params = true,
       .keeps = KEEPS_IN(0),
       .layout = layout_of_map(tape, read[0], layer->in[0], can_be_last),
-      .map = MAP_FIRST,
-      .packs_gradient = packing_of(layer->in[0]),
+      .map = last && stays ? MAP_AS_IN : MAP_FIRST,
+      .packs_gradient = last && stays ? PACKS_FIRST : packing_of(layer->in[0]),
       .back_work = extent_sample(
           size_product(copies, shape_values(layer->in[0])), WIDTH_NET),
       .always_makes = true,

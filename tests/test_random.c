@@ -1,7 +1,8 @@
 /*
  * Random nets against PyTorch: tests/data/random.csv holds nets in which
- * something was found, with what PyTorch 1.13 did on a CPU; `make random`
- * draws others, which needs PyTorch.
+ * something was found, with what PyTorch 1.13 did on a CPU, and torch2/
+ * random.csv others, with what 2.6 did; `make random` draws new ones, which
+ * needs PyTorch.
  */
 #include "tests/csv.h"
 #include "tests/report.h"
@@ -9,7 +10,12 @@
 /* The columns after net and batch, and those that say what still differs. */
 static const char *const figures[] = {"params", "macs", "saved",
                                       "grads",  "peak", "predict"};
-enum { FIGURES = sizeof figures / sizeof *figures, DIFFER = 2 + FIGURES };
+enum {
+  FIGURES = sizeof figures / sizeof *figures,
+  DIFFER = 2 + FIGURES,
+  COLUMNS = DIFFER + 3,
+  PROFILE = COLUMNS /* not of the file */
+};
 
 static int64_t figure(json_t *json, int i, int64_t batch) {
   int64_t forward = training(json, "forward_peak_bytes");
@@ -32,8 +38,8 @@ static void check_row(void **state) {
   int64_t batch = atoll(row->at[1]);
   char options[80];
   snprintf(options, sizeof options,
-           "batch=%lld loss=sum optimizer=sgd profile=torch1-cpu",
-           (long long)batch);
+           "batch=%lld loss=sum optimizer=sgd profile=%s", (long long)batch,
+           row->at[PROFILE]);
   json_t *json = compile(row->at[0], options);
   for (int i = 0; i < FIGURES; i++) {
     int64_t told = figure(json, i, batch), truth = atoll(row->at[2 + i]);
@@ -67,15 +73,25 @@ static void random_nets_are_as_pytorch_has_them(void **state) {
 int main(void) {
   enum { MOST = 2000 };
   static struct row rows[MOST + 1];
-  size_t length, count = 0;
-  char *text = read_text("tests/data/random.csv", &length);
-  if (!read_rows(text, "# net,batch,params", DIFFER + 3, rows, MOST, &count))
-    return 1;
+  static const char *const tables[][2] = {
+      {"tests/data/random.csv", "torch1-cpu"},
+      {"tests/data/torch2/random.csv", "torch2-cpu"}};
+  size_t count = 0;
+  char *text[2];
+  for (int i = 0; i < 2; i++) {
+    size_t before = count;
+    text[i] = read_text(tables[i][0], NULL);
+    if (!read_rows(text[i], "# net,batch,params", COLUMNS, rows, MOST, &count))
+      return 1;
+    for (; before < count; before++)
+      rows[before].at[PROFILE] = (char *)tables[i][1];
+  }
   const struct CMUnitTest others[] = {
       {"differences have causes", differences_have_causes, NULL, NULL, rows},
       slow_test(random_nets_are_as_pytorch_has_them)};
   int failed = run_table("random", rows, count, sizeof *rows, check_row, others,
                          sizeof others / sizeof *others);
-  free(text);
+  free(text[0]);
+  free(text[1]);
   return failed;
 }

@@ -4,19 +4,21 @@
  * accumulates, bytes that are kept for backward. The peak is there to be read:
  * it holds what kernels take besides.
  */
-#include "tests/report.h"
+#define _XOPEN_SOURCE 700
+#include "tests/torch2.h"
 
 struct truth {
   char name[320], net[300];
   long long batch, params, macs, saved, peak;
+  bool torch2;
 };
 
 static void check_row(void **state) {
   const struct truth *truth = *state;
-  char options[64];
+  char options[80];
   snprintf(options, sizeof options,
-           "batch=%lld loss=none profile=torch1-cpu optimizer=sgd",
-           truth->batch);
+           "batch=%lld loss=none optimizer=sgd profile=%s", truth->batch,
+           truth->torch2 ? "torch2-cpu" : "torch1-cpu");
   json_t *json = compile(truth->net, options);
   assert_int_equal(number(json, "totals.param_count"), truth->params);
   assert_int_equal(number(json, "totals.mac_count"), truth->macs);
@@ -24,28 +26,37 @@ static void check_row(void **state) {
   json_decref(json);
 }
 
-int main(void) {
-  size_t length, count = 0, room = 0;
-  char *text = read_text("tests/data/small.csv", &length);
-  struct truth *rows = NULL;
-  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-    if (count == room)
-      rows = realloc(rows, (room = room * 2 + 64) * sizeof *rows);
-    struct truth *t = &rows[count++];
-    if (sscanf(line, "\"%299[^\"]\",%lld,%lld,%lld,%lld,%lld", t->net,
-               &t->batch, &t->params, &t->macs, &t->saved, &t->peak) != 6)
-      return 1;
+struct table {
+  struct truth *rows;
+  size_t count, room;
+};
+
+static bool read_rows(struct table *table, const char *path, bool torch2) {
+  char *text = read_text(path, NULL);
+  bool good = text != NULL;
+  for (char *line = text ? strtok(text, "\n") : NULL; line && good;
+       line = strtok(NULL, "\n")) {
+    if (*line == '#')
+      continue;
+    if (table->count == table->room)
+      table->rows = realloc(table->rows, (table->room = table->room * 2 + 64) *
+                                             sizeof *table->rows);
+    struct truth *t = &table->rows[table->count++];
+    t->torch2 = torch2;
+    good = sscanf(line, "\"%299[^\"]\",%lld,%lld,%lld,%lld,%lld", t->net,
+                  &t->batch, &t->params, &t->macs, &t->saved, &t->peak) == 6;
     snprintf(t->name, sizeof t->name, "%s, batch %lld", t->net, t->batch);
   }
-  struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
-  for (size_t i = 0; i < count; i++)
-    tests[i] = (struct CMUnitTest){.name = rows[i].name,
-                                   .test_func = check_row,
-                                   .initial_state = &rows[i]};
-  int failed =
-      count ? _cmocka_run_group_tests("small", tests, count, NULL, NULL) : 1;
-  free(tests);
-  free(rows);
   free(text);
+  return good && table->count;
+}
+
+int main(void) {
+  struct table table = {0};
+  int failed = !read_rows(&table, "tests/data/small.csv", false) ||
+               !read_rows(&table, TORCH2 "small.csv", true) ||
+               run_table("small", table.rows, table.count, sizeof *table.rows,
+                         check_row, NULL, 0);
+  free(table.rows);
   return failed;
 }

@@ -4,20 +4,23 @@
  * (tools/step_truth.py, layout_truth.py; the latter in a prediction, too), and
  * here is a test for each. Equal byte for byte.
  */
-#include "tests/report.h"
+#define _XOPEN_SOURCE 700
+#include "tests/torch2.h"
 
 enum { NOT_MEASURED = -1 };
 
 struct row {
   char name[560], net[400], settings[96];
   long long batch, saved, gradients, peak, prediction;
+  bool torch2;
 };
 
 /* The statements of a row are apart by semicolons. */
 static json_t *compile_row(const struct row *row) {
   char options[200];
-  snprintf(options, sizeof options, "batch=%lld loss=sum%s%s" CPU, row->batch,
-           *row->settings ? " " : "", row->settings);
+  snprintf(options, sizeof options, "batch=%lld loss=sum%s%s profile=%s",
+           row->batch, *row->settings ? " " : "", row->settings,
+           row->torch2 ? "torch2-cpu" : "torch1-cpu");
   return strncmp(row->net, "examples/", 9) == 0
              ? compile_file(row->net, options)
              : compile(row->net, options);
@@ -31,8 +34,18 @@ static int64_t peak_of(json_t *json) {
          training(json, "input_bytes") - training(json, "optimizer_bytes");
 }
 
+static long long of_row(const struct row *row, const char *figure,
+                        long long measured) {
+  return measured == NOT_MEASURED
+             ? NOT_MEASURED
+             : expected(row->torch2, row->net, row->batch, figure, measured);
+}
+
 static void check_row(void **state) {
-  const struct row *row = *state;
+  struct row own = *(const struct row *)*state, *row = &own;
+  row->saved = of_row(row, "saved", row->saved);
+  row->peak = of_row(row, "peak", row->peak);
+  row->prediction = of_row(row, "predict", row->prediction);
   json_t *json = compile_row(row);
   long long saved = training(json, "saved_bytes"), peak = peak_of(json);
   long long gradients = training(json, "gradient_bytes");
@@ -71,7 +84,7 @@ static bool read_row(struct row *row, const char *line) {
                 &row->gradients, &row->peak, &row->prediction) >= 2;
 }
 
-static bool read_rows(struct table *table, const char *path) {
+static bool read_rows(struct table *table, const char *path, bool torch2) {
   size_t before = table->count;
   char *text = read_text(path, NULL);
   bool good = text != NULL;
@@ -82,7 +95,9 @@ static bool read_rows(struct table *table, const char *path) {
     if (table->count == table->room)
       table->rows = realloc(table->rows, (table->room = table->room * 2 + 64) *
                                              sizeof *table->rows);
-    good = read_row(&table->rows[table->count++], line);
+    struct row *row = &table->rows[table->count++];
+    good = read_row(row, line);
+    row->torch2 = torch2;
   }
   free(text);
   return good && table->count > before;
@@ -90,8 +105,10 @@ static bool read_rows(struct table *table, const char *path) {
 
 int main(void) {
   struct table table = {0};
-  int failed = !read_rows(&table, "tests/data/steps.csv") ||
-               !read_rows(&table, "tests/data/layout.csv") ||
+  int failed = !read_rows(&table, "tests/data/steps.csv", false) ||
+               !read_rows(&table, "tests/data/layout.csv", false) ||
+               !read_rows(&table, TORCH2 "steps.csv", true) ||
+               !read_rows(&table, TORCH2 "layout.csv", true) ||
                run_table("steps", table.rows, table.count, sizeof *table.rows,
                          check_row, NULL, 0);
   free(table.rows);

@@ -401,6 +401,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   struct extent sums = attention_row_sums(r, true);
   bool seeds = r->attention->dropout <= 0 && !r->tape->profile->cpu_kernels;
   struct extent seed = extent_fixed(seeds, WIDTH_INDEX);
+  struct extent none = {0};
   seed.whole = true;
   struct strides lies[3];
   for (int i = 0; i < 3; i++) {
@@ -427,7 +428,8 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                           .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
                                    KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),
                           .kept = {sums, seed, seed},
-                          .back_work = sums,
+                          .back_work =
+                              r->tape->profile->cpu_kernels ? none : sums,
                           .back_more = mask_gradient(r),
                           .cast = CAST_LOW});
   tape_see(r->tape, value, &out);

@@ -186,12 +186,13 @@ static size_t gru_step(struct recurrent_run *s, size_t x, size_t hidden) {
 }
 
 static size_t copied_by_steps(struct recurrent_run *s, size_t x) {
-  return recurrent_unary(s, x,
-                         (struct operation){.name = "copy",
-                                            .out = *tape_extent(s->tape, x),
-                                            .layout = LAYOUT_ROWS,
-                                            .view_of_one = true,
-                                            .gradient = GRADIENT_SHARED});
+  return recurrent_unary(
+      s, x,
+      (struct operation){.name = "copy",
+                         .out = *tape_extent(s->tape, x),
+                         .layout = LAYOUT_ROWS,
+                         .view_of_one = layout_rows(s->tape, x) <= ROWS_OF_ONE,
+                         .gradient = GRADIENT_SHARED});
 }
 
 /*

@@ -313,7 +313,10 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
                                     .param_count = 2,
                                     .cast = CAST_LOW});
   x = function(r, "silu", x, inner);
-  size_t parts = split(r, project(r, "x", x, s->dbl, X, 1, turned), 3);
+  size_t seen = x;
+  if (!r->tape->profile->turned_products && !r->tape->lowers)
+    seen = tape_together(r->tape, x, turned);
+  size_t parts = split(r, project(r, "x", seen, s->dbl, X, 1, turned), 3);
   for (size_t i = 0; i < 3; i++)
     tape_resize(r->tape, parts + i, rows(r, i ? s->state : s->rank));
   size_t step = project(r, "step", parts, s->inner, STEP, 2, ROWS_TOGETHER);

@@ -139,6 +139,7 @@ static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
 /* True if what it passes on is a view of what it makes or gets. */
 static bool passes_view(const struct op_facts *facts) {
   return facts->result == RESULT_VIEW ||
+         (facts->gradient == GRADIENT_SHARED && !facts->elementwise) ||
          (facts->matrix_last && !facts->elementwise && !facts->plain);
 }
 

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Random nets beside PyTorch 1.13: tools/random_nets NETC [N] [SEED]
+"""Random nets beside PyTorch: tools/random_nets NETC [N] [SEED]
 
 Draws N nets, as many of each kind, from SEED on, and asks netc and PyTorch for
 the parameters, shape, products, bytes that are saved, gradients and both peaks
 of each. Of one that disagrees a smaller one is looked for, whose words are the
 class of the disagreement. tests/data/random.csv has rows with a cause for
-those that are known; any other ends the run with 1. What `--rows` writes are
-such rows: of what was found, they await a cause.
+those that are known in PyTorch 1.13, torch2/random.csv in 2.6 (`--profile
+torch2-cpu`, in tools/oracle/run.sh); any other ends the run with 1. What
+`--rows` writes are such rows: of what was found, they await a cause.
 """
 import argparse
 import collections
@@ -23,7 +24,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-TABLE = ROOT / "tests/data/random.csv"
+TABLES = {"torch1-cpu": ROOT / "tests/data/random.csv",
+          "torch2-cpu": ROOT / "tests/data/torch2/random.csv"}
 ROW = "params", "macs", "saved", "grads", "peak", "predict"
 sys.path.append(str(HERE.parent))
 sys.dont_write_bytecode = True  # of the files beside this one
@@ -43,6 +45,8 @@ def parse():
     parser.add_argument("--show", action="store_true", help="texts of all")
     parser.add_argument("--texts", action="store_true",
                         help="a line for each net, and nothing is compared")
+    parser.add_argument("--profile", default="torch1-cpu", choices=TABLES,
+                        help="netc's, of the PyTorch that runs the nets")
     parser.add_argument("--rows", help="a file for rows of what was found")
     parser.add_argument("--most", type=int, default=0,
                         help="rows of what agrees, too: texts of so many")
@@ -68,17 +72,26 @@ def write_texts(options, kinds):
             print(drawn[1].replace("\n", "; "))
 
 
+def may_end(text):
+    """group_norm_backward of PyTorch 2.6 ends with a signal where a map has
+    channels last and the map, or the weights, need no gradient."""
+    return "gn" in text and ("frozen" in text or "detach" in text)
+
+
 def work(options, kinds):
     """Its part of the seeds; a line of JSON for each net."""
     import torch
     torch.set_num_threads(1)
+    import netc
+    from alive import TORCH2
     from figures import compare
     from net import draw
     from reduce import class_of, reduce_net
+    netc.profile = options.profile
     for kind, seed in drawn_by(options, kinds)[options.part::options.jobs]:
         print(json.dumps({"begin": [kind, seed]}), flush=True)
         drawn = draw(kind, seed)
-        if not drawn:
+        if not drawn or TORCH2 and may_end(drawn[1]):
             continue
         net = drawn[0]
         text, told, truth, wrong = compare(options.netc, net)
@@ -109,7 +122,7 @@ def lines_of(options):
     """What all workers say; one that dies is an error."""
     own = [sys.executable, str(HERE), options.netc, str(options.count),
            str(options.seed), "--kinds", options.kinds,
-           "--jobs", str(options.jobs)]
+           "--jobs", str(options.jobs), "--profile", options.profile]
     own += ["--seeds", options.seeds] if options.seeds else []
     lines = queue.Queue()
     for k in range(options.jobs):
@@ -129,9 +142,9 @@ def lines_of(options):
             working -= 1
 
 
-def known_classes():
+def known_classes(profile):
     """(figure, words) of each row with a cause."""
-    with open(TABLE, newline="") as table:
+    with open(TABLES[profile], newline="") as table:
         for row in csv.reader(line for line in table if line[0] != "#"):
             for figure in row[-3].split():
                 yield figure.split(":")[0], set(row[-2].split())
@@ -217,7 +230,7 @@ def main():
             if out and found["class"] not in classes:
                 out.writerow(row_of(found))
             classes[found["class"]].append(found)
-    fine = summary(classes, list(known_classes()), nets, wrong,
+    fine = summary(classes, list(known_classes(options.profile)), nets, wrong,
                    time.time() - start)
     missing = never_drawn(LAYERS, DEFINED)
     if missing:

@@ -2,8 +2,8 @@
 import json
 import subprocess
 
-SETTINGS = ("--emit=json=-", "--profile=torch1-cpu", "--optimizer=sgd",
-            "--loss=sum")
+SETTINGS = "--emit=json=-", "--optimizer=sgd", "--loss=sum"
+profile = "torch1-cpu"  # the PyTorch that runs the nets here
 
 
 class Crashed(Exception):
@@ -12,7 +12,8 @@ class Crashed(Exception):
 
 def netc_figures(netc, text, batch):
     """By figure; or what it says is wrong with the text."""
-    done = subprocess.run([netc, "-", f"--batch={batch}", *SETTINGS],
+    done = subprocess.run([netc, "-", f"--batch={batch}",
+                           f"--profile={profile}", *SETTINGS],
                           input=text, capture_output=True, text=True,
                           timeout=60)
     if done.returncode not in (0, 1):
