@@ -17,7 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
 
 
-TORCH2 = not torch.__version__.startswith("1.")
+VERSION = ".".join(torch.__version__.split(".")[:2])
+TORCH2 = not VERSION.startswith("1.")
 
 
 def storage_of(tensor):
@@ -243,12 +244,16 @@ def macs_of(func, args, out):
 
 
 class Products(TorchDispatchMode):
-    """Counts those of all that runs."""
-    macs = 0
+    """Counts those of all that runs; `without`: but for these operations."""
+
+    def __init__(self, without=()):
+        super().__init__()
+        self.macs, self.without = 0, without
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         out = func(*args, **(kwargs or {}))
-        self.macs += macs_of(func, args, out)
+        if func.overloadpacket.__name__ not in self.without:
+            self.macs += macs_of(func, args, out)
         return out
 
 

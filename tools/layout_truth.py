@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from alive import measure, prediction
+from alive import VERSION, measure, prediction
 
 torch.manual_seed(1)
 torch.set_num_threads(1)
@@ -84,8 +84,8 @@ def conv(i, o, k=1, **more):
 
 lin = nn.Linear
 
-print("""\
-# What PyTorch 1.13 keeps and allocates where tensors are views, copied, or lie in
+print(f"""\
+# What PyTorch {VERSION} keeps and allocates where tensors are views, copied, or lie in
 # another order, in bytes (CPU, float32): tools/layout_truth.py. Peak: of forward
 # and backward, without parameters, buffers and input; prediction: without
 # weights and input.

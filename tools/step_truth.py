@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What PyTorch 1.13 keeps for backward, and how much is alive in a step.
+"""What PyTorch keeps for backward, and how much is alive in a step.
 
     tools/step_truth.py >tests/data/steps.csv
     tools/step_truth.py WORD...      only nets with one of these words
@@ -21,7 +21,7 @@ from torch.utils.checkpoint import checkpoint
 from torchvision import models
 from torchvision.models.swin_transformer import ShiftedWindowAttention
 
-from alive import TORCH2, key_of, measure
+from alive import TORCH2, VERSION, key_of, measure
 from lora import Lora, LoraAttention
 
 
@@ -257,8 +257,8 @@ class Adapted(nn.Module):
         return self.last(self.norms[2](x))
 
 
-print("""\
-# What PyTorch 1.13 keeps and allocates in a step of small nets, in bytes (CPU,
+print(f"""\
+# What PyTorch {VERSION} keeps and allocates in a step of small nets, in bytes (CPU,
 # float32): tools/step_truth.py. loss=sum; peak: of forward and backward,
 # without parameters, buffers and input.
 # It is - where frames of Python hold what nothing needs any more.

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What PyTorch makes of newer nets of examples/zoo/, for tests/data/zoo.csv.
 
-    zoo_models.py [NAME...]     prints a row for each, as PyTorch 1.13 runs it
+    zoo_models.py [NAME...]     prints a row for each, as this PyTorch runs it
 
 Each model is written as compactly as its net, after the program that the row
 names. Counted are parameters, multiply-adds of all convolutions and matrix
@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from alive import Products, key_of, measure, prediction, saved_by
+from alive import Products, VERSION, key_of, measure, prediction, saved_by
 from sequence_truth import bucket
 
 
@@ -1922,7 +1922,7 @@ def main():
             facts["predict" + behind] = prediction(model, given)
         print(f"{net},{settings},"
               + " ".join(f"{k}={v}" for k, v in facts.items())
-              + f",{model.__doc__.splitlines()[0]} in PyTorch 1.13",
+              + f",{model.__doc__.splitlines()[0]} in PyTorch {VERSION}",
               flush=True)
 
 

@@ -76,6 +76,9 @@ static size_t run_kernel(struct recurrent_run *s, size_t x, int64_t features,
   all.count = size_product(s->count, all.count);
   int zeros = 2 - recurrent_has_bias(s, false) - recurrent_has_bias(s, true);
   int64_t biases = size_product(zeros * s->gates, s->units);
+  struct extent unwanted = *tape_extent(s->tape, x); /* x's gradient */
+  if (s->tape->values.at[x].needs_gradient)
+    unwanted.count = 0;
   add_zeros(s, &at, features);
   add_workspace(s, &at, features);
   size_t out = tape_run(
@@ -88,6 +91,7 @@ static size_t run_kernel(struct recurrent_run *s, size_t x, int64_t features,
                           .layout = LAYOUT_ROWS,
                           .keeps = KEEPS_ALL | KEEPS_OUT,
                           .back_work = extent_fixed(biases, WIDTH_NET),
+                          .back_more = unwanted,
                           .first_param = s->first_param,
                           .param_count = recurrent_param_count(s->recurrent),
                           .gives_frozen = true});

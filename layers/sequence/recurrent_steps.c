@@ -191,7 +191,8 @@ static size_t copied_by_steps(struct recurrent_run *s, size_t x) {
       (struct operation){.name = "copy",
                          .out = *tape_extent(s->tape, x),
                          .layout = LAYOUT_ROWS,
-                         .view_of_one = layout_rows(s->tape, x) <= ROWS_OF_ONE,
+                         .view_of_one = !s->kernel ||
+                                        layout_rows(s->tape, x) <= ROWS_OF_ONE,
                          .gradient = GRADIENT_SHARED});
 }
 
