@@ -191,6 +191,13 @@ struct attention_recorder {
 struct extent attention_row_sums(const struct attention_recorder *r,
                                  bool alike);
 
+/*
+ * repeat_kv of transformers: repeats heads of keys or values for the query
+ * heads that share them, before any is read. A single head is only expanded;
+ * the product copies it. A plan needs no copies.
+ */
+size_t attention_repeat(const struct attention_recorder *r, size_t in);
+
 /* Extent of rows of features, over all groups. */
 struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
                              int64_t features);

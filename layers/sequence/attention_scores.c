@@ -57,12 +57,7 @@ static enum result moved(const struct attention_recorder *r, bool one_row) {
   return stays && !r->tape->lowers ? RESULT_VIEW : RESULT_NEW;
 }
 
-/*
- * repeat_kv of transformers: repeats heads of keys or values for the query
- * heads that share them, before any is read. A single head is only expanded;
- * the product copies it. A plan needs no copies.
- */
-static size_t repeat(const struct attention_recorder *r, size_t in) {
+size_t attention_repeat(const struct attention_recorder *r, size_t in) {
   if (r->tape->lowers || r->s.kv == r->s.heads)
     return in;
   return attention_unary(
@@ -479,8 +474,8 @@ size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
                               size_t k, size_t v) {
   bool queries = scaled(r) == ATTENTION_QUERIES;
   r->tape->core = true;
-  k = repeat(r, k);
-  v = repeat(r, v);
+  k = attention_repeat(r, k);
+  v = attention_repeat(r, v);
   r->tape->core = false;
   if (queries && !is_module(r))
     q = times(r, q, r->factor);

@@ -404,6 +404,11 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   struct extent none = {0};
   seed.whole = true;
   struct strides lies[3];
+  /* Flash alone takes fewer heads of keys: enable_gqa of PyTorch. */
+  if (!r->tape->half || masked) {
+    in[1] = attention_repeat(r, k);
+    in[2] = attention_repeat(r, v);
+  }
   for (int i = 0; i < 3; i++) {
     lies[i] = tape_strides(r->tape, in[i]);
     if (r->tape->lowers)
