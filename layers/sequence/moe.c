@@ -21,6 +21,7 @@ enum { NORM_ON = 1, NORM_OFF };
 struct moe {
   int64_t experts, top;
   double capacity; /* 0: unlimited rows */
+  double scale;    /* of the weights; 0: none */
   int scores, norm, bias;
 };
 
@@ -41,6 +42,10 @@ static const struct arg_spec moe_specs[] = {
     ARG(CHOICE, KEY, "norm", moe, norm, .words = "on off", .initial = NORM_ON,
         .fallback = "on",
         .doc = "scale the weights of a token's experts to add up to 1"),
+    ARG(REAL, KEY, "scale", moe, scale, .low = 0, .high = 65536,
+        .fallback = "1",
+        .doc = "factor of the weights, after `norm` (DeepSeek's "
+               "routed_scaling_factor)"),
     ARG(WORDS, WORD, "bias", moe, bias, .words = "bias",
         .doc = "with a bias in the router"),
     SPEC_END};
@@ -125,15 +130,19 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
   scores =
       unary(tape, scores,
             (struct operation){.name = "top", .out = top, .kept = {places}});
-  if (moe->norm != NORM_ON)
+  if (moe->norm == NORM_ON) /* x /= x.sum() keeps the sum and the old x */
+    scores = unary(
+        tape, scores,
+        (struct operation){.name = "norm",
+                           .out = top,
+                           .result = RESULT_VIEW,
+                           .kept = {top, extent_sample(tokens, WIDTH_NET)}});
+  if (moe->scale <= 0)
     return scores;
-  /* x /= x.sum() keeps the sum and the old x. */
-  return unary(
-      tape, scores,
-      (struct operation){.name = "norm",
-                         .out = top,
-                         .result = RESULT_VIEW,
-                         .kept = {top, extent_sample(tokens, WIDTH_NET)}});
+  return unary(tape, scores,
+               (struct operation){.name = "scale",
+                                  .out = top,
+                                  .kept = {extent_fixed(1, WIDTH_INDEX)}});
 }
 
 /* Values shared by all experts: weights, the sum (initially
