@@ -8,8 +8,8 @@ const char *word_name(enum layer_word word) {
       [WORD_NONE] = "",
 #define LAYER(id, WORD, ...) [WORD_##WORD] = #id,
 #include "ops/ops.def"
-      [WORD_PART] = "part", [WORD_INPUT] = "input", [WORD_AGAIN] = "again",
-      [WORD_ERF] = "erf",   [WORD_CENTRE] = "mean",
+      [WORD_PART] = "part",   [WORD_ROUTER] = "router", [WORD_INPUT] = "input",
+      [WORD_AGAIN] = "again", [WORD_ERF] = "erf",       [WORD_CENTRE] = "mean",
   };
   return names[word];
 }

@@ -9,7 +9,8 @@ enum layer_word {
   WORD_NONE,
 #define LAYER(id, WORD, ...) WORD_##WORD,
 #include "ops/ops.def"
-  WORD_PART, /* one part of a split */
+  WORD_PART,   /* one part of a split */
+  WORD_ROUTER, /* the front of moe */
   /* Only importers use the rest. */
   WORD_INPUT,
   WORD_AGAIN,  /* another use of a layer */

@@ -8,8 +8,7 @@
 
 /* Layers that netc has and PyTorch's form of which it does not know. */
 static const char *const without_form[] = {
-    "local", "unpool", "roialign", "roipool",  "unfold",
-    "mla",   "moe",    "ssm",      "convlstm", NULL};
+    "local", "unpool", "roialign", "roipool", "unfold", "convlstm", NULL};
 
 /* Arguments of others that are refused: "layer.argument". */
 static const char *const without_argument[] = {"pool.indices",
@@ -34,21 +33,13 @@ static const char *const without_argument[] = {"pool.indices",
                                                "rnn.norm",
                                                "lstm.norm",
                                                "gru.norm",
+                                               "moe.capacity",
                                                NULL};
 
 /* Nets that have such layers. */
-static const char *const without_file[] = {"examples/huggingface/qwen2_moe.net",
-                                           "examples/zoo/deepseek_v2.net",
-                                           "examples/zoo/deepseek_v3.net",
-                                           "examples/zoo/mamba.net",
-                                           "examples/zoo/mamba2.net",
-                                           "examples/zoo/mixtral.net",
-                                           "examples/zoo/qwen3_moe.net",
-                                           "tests/data/run/adapters.net",
-                                           "tests/data/run/computed.net",
-                                           "tests/data/run/patches.net",
-                                           "tests/data/run/variants.net",
-                                           NULL};
+static const char *const without_file[] = {
+    "tests/data/run/adapters.net", "tests/data/run/computed.net",
+    "tests/data/run/patches.net", "tests/data/run/variants.net", NULL};
 
 static bool is_listed(const char *const *list, const char *name) {
   for (; *list; list++)
@@ -193,8 +184,15 @@ static struct refusal refusals[] = {
     {"a reset before the product", "input 4x5; gru 3 reset=before",
      "PyTorch's reset gate acts after the product"},
     {"TensorFlow's mean", "input 8x8x2; avgpool 3 /2 pad=tf", "`pad=tf`"},
-    {"an expert's router", "input 4x8; moe experts=2 top=1 { linear 8 }",
-     "netc cannot write `router`"},
+    {"experts with a limit",
+     "input 4x8; moe experts=2 top=1 capacity=1 { linear 8 }",
+     "netc cannot write its `capacity`"},
+    {"experts of experts",
+     "input 4x8; moe experts=2 top=1 { moe experts=2 top=1 { linear 8 } }",
+     "experts inside of experts"},
+    {"an expert that reads more than its tokens",
+     "input 8x8; a: linear 8; moe experts=2 top=1 { matmul {} a }",
+     "an expert that reads another value than its tokens"},
     {"an argument that is new", "input 8; fc 2 lora=2",
      "netc cannot write its `lora`"},
     {"more layers than code may have", "input 4; repeat 20001 { relu }",

@@ -5,6 +5,8 @@
                                      tests/data/run and tests/golden/torch
     torch_export.py NETC NAME...     those of that name
 
+The runtime has no kernel for moe and ssm: these are run, but not compared.
+
 For each net: the parameters and the output shapes are netc's own (on the
 device `meta`, which computes no values, where a net is too large for this);
 `netc weights` loads with load_state_dict; the outputs are those of `netc run`,
@@ -52,6 +54,7 @@ KEPT = {
         "it, and so does the last state of several layers",
     "dit": "at a batch of one, parts of a packed matrix's output keep all",
     "dinov2": "the same",
+    "experts-and-states": "netc has Mamba 2's kernel, which keeps less",
     "efficientvit": "activations do not overwrite a part of a tensor here",
     "flattened-maps":
         "maps that are flattened in netc's order are turned, which copies",
@@ -170,6 +173,8 @@ def outputs_of(net, inputs):
 def check_shapes(net, outputs, about):
     count = sum(p.numel() for p in net.parameters())
     assert count == about["totals"]["param_count"], (count, "parameters")
+    if outputs is None:
+        return
     for out, wanted in zip(outputs, about["outputs"], strict=True):
         shape = tuple(wanted["shape"])
         shape = lying(shape) if len(shape) > 2 else (1, *shape)
@@ -254,8 +259,13 @@ def difference(net, path, settings, folder, about):
     names = [os.path.join(folder, f"out{i}.npy") for i in range(len(kept))]
     for (each, _), name in zip(kept, names):
         words += ["-o", f"{each['name']}={name}" if len(names) > 1 else name]
-    subprocess.run([netc, "run", path, *settings, "--dtype", "f32",
-                    "--weights", file, *words], check=True)
+    done = subprocess.run([netc, "run", path, *settings, "--dtype", "f32",
+                           "--weights", file, *words],
+                          stderr=subprocess.PIPE, text=True)
+    if "the runtime has no kernel" in done.stderr:  # for moe and ssm
+        return None
+    sys.stderr.write(done.stderr)
+    done.check_returncode()
     worst = 0.0
     for (_, out), name in zip(kept, names):
         theirs = torch.from_numpy(np.load(name))
@@ -297,8 +307,11 @@ def check(path, settings, folder):
         with Meta(), torch.no_grad():
             net = kind().eval()
         inputs = [each.to("meta") for each in inputs_of(net, about)[0]]
-        with Meta(), torch.no_grad():
-            outputs = outputs_of(net, inputs)
+        try:
+            with Meta(), torch.no_grad():
+                outputs = outputs_of(net, inputs)
+        except NotImplementedError:  # tokens of an expert depend on values
+            outputs = None
         check_shapes(net, outputs, about)
         return None, None, None
     net = kind().eval()
@@ -334,6 +347,15 @@ SMALL = [
     ("whisper", "encoder_layers=1 decoder_layers=1 d_model=192 "
                 "encoder_ffn_dim=256 decoder_ffn_dim=256"),
     ("seq2seq", "width=64"),
+    ("mixtral", "num_hidden_layers=2 hidden_size=64 num_attention_heads=4 "
+                "num_key_value_heads=2 intermediate_size=96 vocab_size=100 "
+                "max_position_embeddings=16"),
+    ("deepseek_v2",
+     "num_hidden_layers=2 hidden_size=64 num_attention_heads=4 "
+     "kv_lora_rank=16 qk_nope_head_dim=16 qk_rope_head_dim=8 v_head_dim=12 "
+     "intermediate_size=96 moe_intermediate_size=32 n_routed_experts=4 "
+     "num_experts_per_tok=2 vocab_size=100 max_position_embeddings=16"),
+    ("mamba", "num_hidden_layers=1 hidden_size=16 vocab_size=100"),
     ("llama", "num_hidden_layers=2 hidden_size=64 num_attention_heads=4 "
               "num_key_value_heads=2 intermediate_size=96 "
               "max_position_embeddings=24 sliding_window=9"),

@@ -50,6 +50,7 @@ struct attention_class {
   size_t hides, masks;      /* calls that mask positions; that add a tensor */
   size_t fused, adds_fused; /* calls of one kernel; of those that add one */
   bool relative_fused;
+  bool latent;          /* some class has latent attention */
   size_t crosses, adds; /* calls with another sequence; with `mask=` */
   bool no_output;       /* some call has no output projection */
   bool unscaled;        /* some call does not scale its scores */
@@ -180,7 +181,7 @@ void python_settle_attention(struct python *p) {
   }
   for (int i = HELPER_Attention; i < HELPER_COUNT; i++) {
     const struct attention_class *a = &p->attentions[i];
-    p->helpers |= a->given[KEY_rope] ? 1u << HELPER_Rotation : 0;
+    p->helpers |= a->given[KEY_length] ? 1u << HELPER_Rotation : 0;
     p->helpers |= a->given[KEY_kv_heads] ? 1u << HELPER_repeated : 0;
     p->helpers |= a->given[KEY_kv_heads] && is_fused(a)
                       ? 1u << HELPER_attend_in_groups
@@ -265,6 +266,7 @@ static bool holds(const struct attention_class *a, struct slice word) {
       {"added?", a->adds > 0 && a->adds < a->calls},
       {"masks", a->adds_fused > 0},
       {"masks?", a->adds_fused && a->adds_fused < a->fused},
+      {"latent", a->latent},
       {"by_relative", a->relative_fused},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -346,15 +348,38 @@ static const char *put_part(const struct attention_class *a, struct text *out,
   return text;
 }
 
+/* The rotations that any class uses. */
+static struct attention_class all_turns(const struct python *p) {
+  struct attention_class all = {.name = ""};
+  for (int i = HELPER_Attention; i < HELPER_COUNT; i++)
+    for (int key = 0; key < KEYS; key++)
+      all.given[key] += p->attentions[i].given[key];
+  all.latent = p->attentions[HELPER_LatentAttention].calls > 0;
+  return all;
+}
+
+/* The lines of attention.def, in one table. */
+static const struct attention_line {
+  enum { LINE_CLASS, LINE_ROTATION, LINE_LATENT } of;
+  const char *when, *text;
+} all_lines[] = {
+#define LINE(when, text) {LINE_CLASS, when, text},
+#define ROTATE(when, text) {LINE_ROTATION, when, text},
+#define LATENT(when, text) {LINE_LATENT, when, text},
+#include "codegen/torch/attention.def"
+#undef LINE
+#undef ROTATE
+#undef LATENT
+};
+
 static void put_lines(const struct attention_class *a, struct arena *arena,
-                      struct text *out, const char *const (*lines)[2],
-                      size_t count) {
+                      struct text *out, int of) {
   text_put(out, "\n\n");
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < sizeof all_lines / sizeof *all_lines; i++) {
     struct text line = text_new(arena);
-    if (!all_hold(a, slice_of(lines[i][0])))
+    if ((int)all_lines[i].of != of || !all_hold(a, slice_of(all_lines[i].when)))
       continue;
-    put_part(a, &line, lines[i][1], false);
+    put_part(a, &line, all_lines[i].text, false);
     if (line.length)
       python_put_lines(out, text_slice(&line), 0);
     else
@@ -362,40 +387,16 @@ static void put_lines(const struct attention_class *a, struct arena *arena,
   }
 }
 
-/* The rotations that any class uses. */
-static struct attention_class all_turns(const struct python *p) {
-  struct attention_class all = {.name = ""};
-  for (int i = HELPER_Attention; i < HELPER_COUNT; i++)
-    for (int key = 0; key < KEYS; key++)
-      all.given[key] += p->attentions[i].given[key];
-  return all;
-}
-
 bool python_put_attention(const struct python *p, struct text *out,
                           enum helper helper) {
-  static const char *const class[][2] = {
-#define LINE(when, text) {when, text},
-#define ROTATE(when, text)
-#include "codegen/torch/attention.def"
-#undef LINE
-#undef ROTATE
-  };
-  static const char *const rotation[][2] = {
-#define LINE(when, text)
-#define ROTATE(when, text) {when, text},
-#include "codegen/torch/attention.def"
-#undef LINE
-#undef ROTATE
-  };
   if (helper == HELPER_Rotation) {
     struct attention_class all = all_turns(p);
-    put_lines(&all, p->arena, out, rotation,
-              sizeof rotation / sizeof *rotation);
+    put_lines(&all, p->arena, out, LINE_ROTATION);
     return true;
   }
   if (helper < HELPER_Attention)
     return false;
-  put_lines(&p->attentions[helper], p->arena, out, class,
-            sizeof class / sizeof *class);
+  put_lines(&p->attentions[helper], p->arena, out,
+            helper == HELPER_LatentAttention ? LINE_LATENT : LINE_CLASS);
   return true;
 }

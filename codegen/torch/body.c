@@ -32,6 +32,7 @@ struct body {
   struct python_item *items; /* by piece, and the end */
   struct python_item *item;  /* of the current piece */
   VEC(int64_t) read;         /* values that the current statement reads */
+  const char *indent;        /* of the lines: in a loop over experts */
 };
 
 /* Variables */
@@ -207,7 +208,7 @@ static void flush(struct body *b, const struct python_piece *piece,
   let_go_read(b, now);
   struct slice name =
       hold(b, pending->value, label_of(b, piece, pending->value));
-  code_format(&line, "%S = %c\n", name, &pending->code);
+  code_format(&line, "%s%S = %c\n", b->indent, name, &pending->code);
   code_append(&b->item->run, &line);
   if (b->last[pending->value] <= now)
     let_go(b, pending->value);
@@ -294,7 +295,8 @@ static void write_sum(struct body *b, const struct python_piece *piece,
   for (size_t i = name.length; i < sum->text.length; i++) {
     const char *at = sum->text.at + i;
     if (i + 3 < sum->text.length && memcmp(at, " + ", 3) == 0) {
-      code_format(&lines, i > name.length ? "\n%S += " : "%S += ", name);
+      code_format(&lines,
+                  i > name.length ? "\n%s%S += " : "%s%S += ", b->indent, name);
       i += 2;
     } else if (*at == CODE_HOLE) {
       code_hole(&lines, sum->holes.at[hole++]);
@@ -308,9 +310,39 @@ static void write_sum(struct body *b, const struct python_piece *piece,
   variable_at(b, place)->value = node;
   if (label.at) {
     let_go(b, node);
-    code_format(&lines, "%S = %S\n", hold(b, node, label), name);
+    code_format(&lines, "%s%S = %S\n", b->indent, hold(b, node, label), name);
   }
   code_append(&b->item->run, &lines);
+}
+
+/* Appends all lines of a statement but the last, which is returned. */
+static struct torch_code write_head(struct body *b,
+                                    const struct torch_code *code) {
+  struct torch_code line = code_new(b->arena);
+  size_t hole = 0;
+  for (size_t i = 0; i < code->text.length; i++) {
+    if (code->text.at[i] == CODE_HOLE) {
+      code_hole(&line, code->holes.at[hole++]);
+      continue;
+    }
+    text_putc(&line.text, code->text.at[i]);
+    if (code->text.at[i] != '\n')
+      continue;
+    code_format(&b->item->run, "%s%c", b->indent, &line);
+    line = code_new(b->arena);
+  }
+  return line;
+}
+
+/* True if the next call reads the pending expression. */
+static bool is_read(const struct body *b, const struct pending *pending,
+                    int64_t node) {
+  const struct model *model = b->p->model;
+  const struct node *at = &model->nodes.at[node];
+  for (int i = 0; i < at->input_count; i++)
+    if (b->p->made[node_input(model, at, i)].real == pending->value)
+      return true;
+  return false;
 }
 
 static void write_row(struct body *b, const struct python_piece *piece) {
@@ -320,7 +352,7 @@ static void write_row(struct body *b, const struct python_piece *piece) {
     const struct made *made = &b->p->made[i];
     if (made->real != i || code_is_empty(&made->call))
       continue;
-    if (!nests(b, &pending, i))
+    if (!nests(b, &pending, i) || !is_read(b, &pending, i))
       flush(b, piece, &pending, i - 1);
     pending.code = fill_in(b, i, &pending);
     if (adds_to_variable(b, i)) {
@@ -329,6 +361,11 @@ static void write_row(struct body *b, const struct python_piece *piece) {
     }
     pending.value = i;
     pending.loose = made->loose;
+    if (made->opens || made->closes) {
+      pending.code = write_head(b, &pending.code);
+      b->indent = made->opens ? "    " : "";
+      flush(b, piece, &pending, i);
+    }
   }
   flush(b, piece, &pending, piece->end - 1);
 }
@@ -490,7 +527,8 @@ void python_write_items(struct python *p, int64_t index) {
                    .unit = unit,
                    .index = index,
                    .last = p->last,
-                   .variable = p->variable};
+                   .variable = p->variable,
+                   .indent = ""};
   if (index == 0)
     find_ends(p, unit);
   b.items = arena_alloc(p->arena, unit->pieces.count + 1, sizeof *b.items);

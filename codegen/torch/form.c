@@ -4,16 +4,18 @@
 #include <assert.h>
 
 #define PART LAYER(part, PART, "", part, "part")
+#define ROUTER \
+  LAYER(router, ROUTER, "", router, "experts top scores norm bias scale")
 
 #define LAYER(id, WORD, plain, form, args) \
   void form_##form(struct torch_form *f);
-PART
+PART ROUTER
 #include "ops/ops.def"
 
 #define form_refused NULL
     static const struct form_kind kinds[] = {
 #define LAYER(id, WORD, plain, form, args) {WORD_##WORD, args, form_##form},
-        PART
+        PART ROUTER
 #include "ops/ops.def"
 };
 

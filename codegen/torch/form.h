@@ -59,6 +59,7 @@ struct torch_form {
   bool adds;           /* `call`, a sum, may overwrite the first input */
   bool learned;        /* form_make_learned made it */
   unsigned helpers;    /* bits of enum helper */
+  bool opens, closes;  /* `call` begins or ends the loop of experts */
   const char *refuses; /* why there is no form, or NULL */
 };
 

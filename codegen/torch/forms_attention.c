@@ -60,7 +60,8 @@ static bool is_module(const struct torch_form *f) {
 static bool is_naive(const struct torch_form *f) {
   if (form_word(f, "kernel"))
     return form_word(f, "kernel") == ATTENTION_NAIVE;
-  return f->naive || form_sizes(f, "relative")->rank > 0;
+  return f->naive ||
+         (f->word == WORD_ATTENTION && form_sizes(f, "relative")->rank > 0);
 }
 
 /* The tensor that is divided by the root of a head's features. */
@@ -269,6 +270,28 @@ void form_attention(struct torch_form *f) {
                ? (packed ? HELPER_PackedJointAttention : HELPER_JointAttention)
                : (packed ? HELPER_PackedAttention : HELPER_Attention));
   }
+}
+
+/* Multi-head latent attention. Without `dim` a head has channels / heads. */
+void form_mla(struct torch_form *f) {
+  int64_t channels = shape_channels(f->layer->in[0]);
+  int64_t heads = form_int(f, "heads"), dim = form_int(f, "dim");
+  int64_t vdim = form_int(f, "vdim");
+  dim = dim ? dim : channels / heads;
+  f->helpers |= 1u << HELPER_LatentAttention;
+  MAKE(f, "LatentAttention(%i, %i, %i, %i, %i, %i%k%k%k%k%k%k%k%k)", "channels",
+       channels, "heads", heads, "latent", form_int(f, "latent"), "rope",
+       form_int(f, "rope"), "dim", dim, "vdim", vdim ? vdim : dim, "qlatent",
+       "None", or_none(f, "qlatent"), "causal", "False",
+       form_truth(form_word(f, "causal")), "naive", "False",
+       form_truth(is_naive(f)), "length", "None",
+       form_number(f, shape_rows(f->layer->in[0])), "base", "10000",
+       real_or(f, "base", "10000"), "stretch", "1", real_or(f, "stretch", "1"),
+       "trained", "None",
+       form_real(f, "stretch") > 1 ? or_none(f, "trained") : slice_of("None"),
+       "dropout", "0", form_decimal(f, form_real(f, "dropout")));
+  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
+  f->out = LAST;
 }
 
 /* [(80, 80), (40, 40)] */

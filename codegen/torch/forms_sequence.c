@@ -210,3 +210,80 @@ void form_recurrent(struct torch_form *f) {
     CALL(f, bidir ? "[-2:]), 1)" : "[-1]");
   f->out = LAST;
 }
+
+/* Sizes as in layers/sequence/ssm.c, by the shapes of the parameters. */
+void form_ssm(struct torch_form *f) {
+  bool heads = form_int(f, "heads") > 0;
+  int64_t channels = shape_channels(f->layer->in[0]);
+  int64_t inner = form_param(f, "out_proj.weight")->dim[0];
+  int64_t mixed = form_param(f, "conv1d.bias")->dim[0];
+  int64_t groups = form_int(f, "groups");
+  struct slice conv = form_number(f, form_int(f, "conv"));
+  f->out = LAST;
+  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
+  if (heads) {
+    f->helpers |= 1u << HELPER_HeadsScan;
+    MAKE(f, "HeadsScan(%i, %i, %i, %i%k%k)", "channels", channels, "inner",
+         inner, "state", (mixed - inner) / (2 * groups), "heads",
+         form_int(f, "heads"), "groups", "1", form_number(f, groups), "conv",
+         "4", conv);
+    return;
+  }
+  f->helpers |= 1u << HELPER_SelectiveScan;
+  MAKE(f, "SelectiveScan(%i, %i, %i, %i%k)", "channels", channels, "inner",
+       inner, "state", form_param(f, "A_log")->dim[1], "rank",
+       form_param(f, "dt_proj.weight")->dim[0], "conv", "4", conv);
+}
+
+/* Experts */
+
+/* The features of the experts' sum. */
+static int64_t summed_channels(const struct torch_form *f) {
+  const struct model *model = f->model;
+  for (size_t i = (size_t)f->index + 1; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    if (node->kind->front && node_input(model, node, 1) == f->index)
+      return shape_channels(node->out);
+  }
+  return shape_channels(f->layer->in[0]);
+}
+
+/*
+ * One expert after the other runs on the tokens that chose it, as in
+ * MixtralSparseMoeBlock of transformers. Its rows get as many axes in front as
+ * layers expect.
+ */
+void form_router(struct torch_form *f) {
+  static const char *const words[] = {"False", "True"};
+  double scale = form_real(f, "scale");
+  if (f->node->copies != 1)
+    f->refuses = "experts inside of experts";
+  f->helpers |= 1u << HELPER_route;
+  f->out = LAST;
+  f->repeats = f->opens = true;
+  MAKE(f, "nn.Linear(%i, %i%k)", "channels", shape_channels(f->layer->in[0]),
+       "experts", form_int(f, "experts"), "bias", "True",
+       slice_of(words[form_word(f, "bias") != 0]));
+  CALL(f, "tokens = %c.flatten(0, -2)\n", form_on(f, 0, LAST));
+  CALL(f, "weights, chosen = route(%m(tokens), %i%k%k%k)\n", form_module(f),
+       "top", form_int(f, "top"), "norm", "True",
+       form_truth(form_word(f, "norm") == 1), "sigmoid", "False",
+       form_truth(form_word(f, "scores") == 2), "scale", "None",
+       scale > 0 ? form_decimal(f, scale) : slice_of("None"));
+  CALL(f, "total = tokens.new_zeros(len(tokens), %i)\n", "channels",
+       summed_channels(f));
+  CALL(f, "for expert in range(%i):\n", "experts", form_int(f, "experts"));
+  CALL(f, "    at, place = torch.where(chosen == expert)\ntokens[at]");
+  for (int i = 1; i < f->layer->out.rank; i++)
+    CALL(f, i == 1 ? "[None" : ", None");
+  CALL(f, "]");
+}
+
+void form_moe(struct torch_form *f) {
+  f->out = LAST;
+  f->repeats = f->closes = true;
+  CALL(f, "rows = %c.flatten(0, -2) * weights[at, place, None]\n",
+       form_on(f, 0, LAST));
+  CALL(f, "total.index_add_(0, at, rows.to(total.dtype))\n");
+  CALL(f, "total.view(*%c.shape[:-1], -1)", form_on(f, 2, LAST));
+}

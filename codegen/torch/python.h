@@ -12,9 +12,10 @@ struct made {
   struct torch_seen seen;
   int8_t joins; /* `call` is a list to join along this axis */
   bool loose, repeats, adds;
-  bool list;         /* it stays a list, which readers join */
-  unsigned helpers;  /* bits of enum helper */
-  int taken;         /* layers that need it joined */
+  bool opens, closes; /* the loop of experts: form.h */
+  bool list;          /* it stays a list, which readers join */
+  unsigned helpers;   /* bits of enum helper */
+  int taken;          /* layers that need it joined */
   int64_t real;      /* the node that makes this value: itself, or an input's */
   int64_t readers;   /* of the value, including outputs of the net */
   int64_t unit;      /* unit whose class has it */

@@ -112,6 +112,39 @@ static int64_t *count_reads(const struct python *p) {
   return reads;
 }
 
+/* Makes a module for each expert, and calls the one of the loop. */
+static void make_copies(struct python *p, const struct node *node,
+                        struct torch_form *f) {
+  struct torch_code make = code_new(f->arena), call = code_new(f->arena);
+  size_t next = 0;
+  if (!code_is_empty(&f->make))
+    code_format(&make, "nn.ModuleList(%c for _ in range(%i))", &f->make,
+                "experts", (int64_t)node->copies);
+  for (size_t i = 0; i < f->call.text.length; i++) {
+    if (f->call.text.at[i] != CODE_HOLE) {
+      text_putc(&call.text, f->call.text.at[i]);
+      continue;
+    }
+    struct hole hole = f->call.holes.at[next++];
+    code_hole(&call, hole);
+    if (hole.kind == HOLE_MODULE && p->model->nodes.at[hole.node].copies > 1)
+      code_format(&call, "[expert]");
+  }
+  f->make = make;
+  f->call = call;
+}
+
+/* True if an expert reads a value that has not the expert's rows. */
+static bool reads_outside(const struct python *p, const struct node *node) {
+  for (int i = 0; i < node->input_count; i++) {
+    int64_t from = node_input(p->model, node, i);
+    if (p->model->nodes.at[from].copies == 1 && !p->made[from].opens &&
+        !p->made[from].seen.one)
+      return true;
+  }
+  return false;
+}
+
 static void write_form(struct python *p, size_t index, struct torch_form *f,
                        struct torch_seen *in, const struct form_kind *kind) {
   const struct node *node = &p->model->nodes.at[index];
@@ -128,14 +161,20 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
   kind->write(f);
   f->out.one = is_one(f, node->input_count);
   made->seen = f->out;
-  made->call = code_keep(p->arena, &f->call);
   made->joins = f->joins;
   made->loose = f->loose;
   made->repeats = f->repeats;
   made->adds = f->adds;
   made->helpers = f->helpers;
+  made->opens = f->opens;
+  made->closes = f->closes;
   if (node->frozen && !code_is_empty(&f->make))
     code_format(&f->make, ".requires_grad_(False)");
+  if (node->copies > 1 && reads_outside(p, node))
+    f->refuses = "an expert that reads another value than its tokens";
+  if (node->copies > 1)
+    make_copies(p, node, f);
+  made->call = code_keep(p->arena, &f->call);
   if (!node->param_count || has_own_params(p, node))
     made->make = code_keep(p->arena, &f->make);
   if (passes_on(f))

@@ -38,6 +38,8 @@ static void add_groups(struct torch_turns *t) {
   for (size_t g = 1; g < model->groups.count; g++) {
     const struct group *group = &model->groups.at[g];
     int64_t modules = modules_in(t, group->first, group->end);
+    if (model->nodes.at[group->first].copies > 1)
+      continue; /* a part of an expert */
     if (modules || python_group_again(t->p, (int64_t)g))
       *VEC_PUSH(t->p->arena, &t->parts) =
           (struct turns_part){.first = group->first,
@@ -57,7 +59,7 @@ static void add_turns(struct torch_turns *t) {
   for (int64_t i = 0; i < (int64_t)model->nodes.count; i++)
     for (const struct frame *f = model->nodes.at[i].frame; f && f->first == i;
          f = f->parent)
-      if (is_turn(f))
+      if (is_turn(f) && model->nodes.at[i].copies == 1)
         *VEC_PUSH(t->p->arena, &t->parts) =
             (struct turns_part){.first = i, .end = f->end, .turn = f};
 }

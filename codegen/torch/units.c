@@ -32,13 +32,23 @@ static int64_t step_down(const struct python *p, int64_t outer, int64_t inner) {
   return inner;
 }
 
+/* A row; or all of a loop over experts. */
+static int64_t piece_end(const struct python *p, int64_t node) {
+  int64_t end = model_row_end(p->model, node);
+  if (!p->made[node].opens)
+    return end;
+  while (!p->made[node].closes)
+    node++;
+  return node + 1;
+}
+
 static void find_pieces(struct python *p, int64_t index) {
   struct python_unit *unit = &p->units.at[index];
   for (int64_t node = unit->first; node < unit->end;) {
     int64_t inside = p->made[node].unit;
     struct python_piece piece = {.first = node, .unit = -1};
     if (inside == index) {
-      piece.end = model_row_end(p->model, node);
+      piece.end = piece_end(p, node);
     } else {
       piece.unit = step_down(p, index, inside);
       piece.end = p->units.at[piece.unit].end;

@@ -70,7 +70,7 @@ static bool is_helper(struct slice name) {
   for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
     if (slice_is(name, helpers[i]))
       return true;
-  return slice_is(name, "rotate");
+  return slice_is(name, "share_rotations");
 }
 
 bool python_is_variable(struct slice name) {
