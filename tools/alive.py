@@ -110,11 +110,14 @@ def meets_first(func, args):
 
 
 class Watch(TorchDispatchMode):
-    """The most that is alive after an operation: storages not in `outside`."""
+    """The most that is alive after an operation: storages not in `outside`,
+    each in whole blocks. On a GPU numbers are in the host's memory."""
+    on_host = {}  # what else is, by key
 
-    def __init__(self, outside, biases=()):
+    def __init__(self, outside, biases=(), block=1):
         super().__init__()
         self.outside, self.alive, self.peak = outside, {}, 0
+        self.block, self.number = block, NUMBER if block == 1 else 0
         self.biases = biases  # biases_of(): added in place
         self.zeros = None  # what zeros() has just made
         self.inside = 0  # tensors of the operation that ran last, at most
@@ -124,7 +127,8 @@ class Watch(TorchDispatchMode):
         key = key_of(tensor)
         if key not in self.outside and key not in self.alive:
             storage = storage_of(tensor)
-            self.alive[key] = StorageWeakRef(storage), storage.nbytes()
+            blocks = -(-storage.nbytes() // self.block)
+            self.alive[key] = StorageWeakRef(storage), blocks * self.block
         return tensor
 
     def free_numbers(self, outs):
@@ -172,7 +176,8 @@ class Watch(TorchDispatchMode):
         return out
 
     def bytes(self):
-        return sum(n for _, n in self.alive.values()) + NUMBER * self.numbers
+        return sum(n for key, (_, n) in self.alive.items()
+                   if key not in self.on_host) + self.number * self.numbers
 
     def count(self):
         self.alive = {key: held for key, held in self.alive.items()
@@ -286,27 +291,32 @@ def tensors_of(outs):
     return [t for t in tree_flatten(outs)[0] if isinstance(t, torch.Tensor)]
 
 
-def saved_by(run, outside, bits=0):
-    """Bytes that autograd keeps: storages not in `outside`, each once."""
+def kept_by(run, outside, size_of=nbytes_of):
+    """What autograd keeps, a Held for each hook, and the outputs."""
     kept = []
 
     def pack(tensor):
-        held = Held(alone(tensor), packed_size(tensor, bits))
+        held = Held(alone(tensor), size_of(tensor))
         if key_of(tensor) not in outside:
             kept.append(weakref.ref(held))
         return held
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor):
         outs = tensors_of(run())
-    alive = [held() for held in kept if held()]
+    return [held() for held in kept if held()], outs
+
+
+def saved_by(run, outside, bits=0):
+    """Bytes that autograd keeps: storages not in `outside`, each once."""
+    alive, outs = kept_by(run, outside, lambda t: packed_size(t, bits))
     sizes = {key: NUMBER for node in nodes_of(outs)
              for key in numbers_of(node) - outside}
     sizes.update((key_of(held.tensor), held.size) for held in alive)
     return sum(sizes.values())
 
 
-def peak_of(run, outside, biases=()):
+def peak_of(run, outside, biases=(), block=1):
     """The most that is alive in a step."""
-    with Watch(outside, biases) as watch:
+    with Watch(outside, biases, block) as watch:
         # Numbers that are saved as tensors no operation makes.
         with torch.autograd.graph.saved_tensors_hooks(
                 lambda t: alone(watch.note(t)), lambda t: t):

@@ -10,7 +10,6 @@ import argparse
 import collections
 import contextlib
 import sys
-import weakref
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -18,59 +17,36 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 import torch  # noqa: E402
 
+import alive  # noqa: E402
 import fake_cuda  # noqa: E402
 import written  # noqa: E402
-from alive import Held, alone, key_of  # noqa: E402
+from alive import key_of, tensors_of  # noqa: E402
 
-PROFILE = ["--profile=torch2-cuda", "--loss=sum"]
+PROFILE = ["--profile=torch2-cuda", "--loss=sum", "--optimizer=sgd"]
 PRECISIONS = {"f32": ["--dtype=f32", "--precision=full"],
               "mixed": ["--dtype=f32", "--precision=mixed"],
               "bf16": ["--dtype=bf16", "--precision=full"]}
 
 
-def tensors_of(made):
-    if isinstance(made, torch.Tensor):
-        return [made]
-    if isinstance(made, dict):
-        made = made.values()
-    if isinstance(made, (list, tuple)) or hasattr(made, "__iter__"):
-        return [t for each in made for t in tensors_of(each)]
-    return []
+def outside_of(model, inputs):
+    return {key_of(t) for t in
+            [*inputs, *model.parameters(), *model.buffers()]}
 
 
-def kept(model, inputs, context):
-    """The tensors that are kept, without those that were there before."""
-    outside = {key_of(t) for t in
-               [*inputs, *model.parameters(), *model.buffers()]}
-    held = []
-
-    def pack(tensor):
-        each = Held(alone(tensor))
-        if key_of(tensor) not in outside:
-            held.append(weakref.ref(each))
-        return each
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda h: h.tensor), \
-            context():
-        outs = model(*inputs)
-    alive = [each().tensor for each in held if each()]
-    return list({key_of(t): t for t in alive}.values()), outs
+def saved_of(run, outside):
+    """Bytes that are kept, in whole blocks."""
+    kept = {key_of(held.tensor): held.tensor
+            for held in alive.kept_by(run, outside)[0]}
+    return sum(map(fake_cuda.blocks, kept.values()))
 
 
 def listed(model, inputs, context):
     """Lines: how many, node, which, shape, type and bytes."""
-    outside = {key_of(t) for t in
-               [*inputs, *model.parameters(), *model.buffers()]}
+    outside = outside_of(model, inputs)
     with context():
         outs = tensors_of(model(*inputs))
-    nodes, open_ = {}, [t.grad_fn for t in outs]
-    while open_:
-        node = open_.pop()
-        if node is not None and node not in nodes:
-            nodes[node] = node._sequence_nr() if hasattr(
-                node, "_sequence_nr") else 0
-            open_ += [next_ for next_, _ in node.next_functions]
     seen, found = set(), collections.Counter()
-    for node in sorted(nodes, key=nodes.get):
+    for node in sorted(alive.nodes_of(outs), key=lambda n: n._sequence_nr()):
         for name in dir(node):
             if not name.startswith("_saved_"):
                 continue
@@ -78,7 +54,7 @@ def listed(model, inputs, context):
                 value = getattr(node, name)
             except (AttributeError, RuntimeError):
                 continue
-            for t in tensors_of(value) if not isinstance(value, str) else []:
+            for t in tensors_of(value):
                 if key_of(t) not in outside and key_of(t) not in seen:
                     seen.add(key_of(t))
                     found[type(node).__name__, name[7:], tuple(t.shape),
@@ -97,7 +73,7 @@ def low(tensor):
     return tensor.bfloat16() if tensor.is_floating_point() else tensor
 
 
-def torch_of(netc, net, batch, precision, listing):
+def torch_of(netc, net, batch, precision, listing, peaks):
     kind, expressions = written.load(netc, net)
     context = context_of(precision)
     with fake_cuda.card():
@@ -108,7 +84,22 @@ def torch_of(netc, net, batch, precision, listing):
         if listing:
             for row, count in listed(model, inputs, context).items():
                 print(count, "x", *row)
-        return sum(map(fake_cuda.blocks, kept(model, inputs, context)[0]))
+        outside = outside_of(model, inputs)
+
+        def run():
+            with context():
+                return model(*inputs)
+        saved = saved_of(run, outside)
+        peak = alive.peak_of(run, outside, block=fake_cuda.BLOCK) if peaks \
+            else None
+        return saved, peak
+
+
+def peak_in(step):
+    """Of tensors: netc's, without what is there before and after a step."""
+    beside = sum(step[f"{name}_bytes"] for name in
+                 ("parameter", "buffer", "input", "optimizer", "rounding"))
+    return max(step["forward_peak_bytes"], step["backward_peak_bytes"]) - beside
 
 
 def main():
@@ -118,6 +109,7 @@ def main():
     parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--precision", choices=PRECISIONS, default="f32")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--peaks", action="store_true")
     options = parser.parse_args()
     more = PRECISIONS[options.precision]
     for net in options.nets:
@@ -125,14 +117,18 @@ def main():
         try:
             told = written.told(options.netc, net, [
                 *PROFILE, *more, f"--batch={options.batch}"])
-            theirs = torch_of(options.netc, net, options.batch, options.precision,
-                              options.list)
+            theirs, peak = torch_of(options.netc, net, options.batch,
+                                    options.precision, options.list,
+                                    options.peaks)
         except Exception as e:  # of any net of a stranger
             print(name, "error", type(e).__name__, str(e).split("\n")[0][:150],
                   flush=True)
             continue
-        ours = told["training"]["saved_bytes"]
-        print(name, options.precision, ours, theirs, ours - theirs, flush=True)
+        step = told["training"]
+        ours = step["saved_bytes"]
+        print(name, options.precision, ours, theirs, ours - theirs,
+              *([peak_in(step), peak, peak_in(step) - peak] if peak else []),
+              flush=True)
 
 
 if __name__ == "__main__":

@@ -34,31 +34,14 @@ from net import HEADS, build, draw  # noqa: E402
 UNKNOWN = {"lstm", "gru", "rnn", "bilstm", "bigru", "birnn"}
 
 
-class Model:
-    """A program as a module."""
-
-    def __init__(self, program):
-        self.program = program
-
-    def __call__(self, *inputs):
-        return self.program()
-
-    def parameters(self):
-        return self.program.parameters()
-
-    def buffers(self):
-        return [b for m in self.program.modules for b in m.buffers()]
-
-
 def kept_of(net, precision):
     with fake_cuda.card():
         program = build(net)[1]
         program.modules = [m.to("cuda") for m in program.modules]
         if program.in_place:
             measure.decide_overwriting(program, program.outside())
-        kept = compare.kept(Model(program), program.inputs,
-                            compare.context_of(precision))[0]
-        return sum(map(fake_cuda.blocks, kept))
+        with compare.context_of(precision)():
+            return compare.saved_of(program, program.outside())
 
 
 def figures(netc, net, precision):

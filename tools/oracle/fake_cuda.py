@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from alive import key_of
+from alive import Watch, key_of
 
 GUARD = "/opt/oracle/fake_cuda.so"
 BLOCK = 512  # bytes: kMinBlockSize of c10/cuda/CUDACachingAllocator.cpp
@@ -21,7 +21,7 @@ ops = torch.ops.aten
 any_attention = F.scaled_dot_product_attention
 any_batch_norm = torch.batch_norm
 LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
-on_host = {}  # tensors that a GPU has in host memory, by key
+on_host = Watch.on_host  # seeds, by key
 
 
 def fits(q, k, v):
