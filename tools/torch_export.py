@@ -35,6 +35,9 @@ from torch.overrides import TorchFunctionMode
 
 from alive import key_of, saved_by
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "verify"))
+from onednn import switch_off_if_wrong
+
 netc = os.path.abspath(sys.argv[1])
 LIMIT = 1e-4
 MOST_PARAMS = 180_000_000  # of nets whose values are computed here
@@ -378,6 +381,7 @@ def cases():
 def main():
     torch.manual_seed(1)
     torch.set_num_threads(2)
+    switch_off_if_wrong()
     failed = 0
     print("net,settings,difference,saved,of netc")
     for path, settings in cases():

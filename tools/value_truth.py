@@ -18,6 +18,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "verify"))
+from onednn import switch_off_if_wrong
+
 rng = np.random.default_rng(7)
 
 
@@ -288,6 +291,7 @@ def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(
         os.path.dirname(__file__), "..", "tests", "data", "import", "values")
     os.makedirs(folder, exist_ok=True)
+    switch_off_if_wrong()
     darknet(folder)
     caffe(folder)
     modules(folder)

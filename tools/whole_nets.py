@@ -27,6 +27,9 @@ from torch import nn
 
 from lora import Lora, LoraAttention, Padded
 
+sys.path.append(os.path.join(os.path.dirname(__file__), "verify"))
+from onednn import switch_off_if_wrong
+
 SEED = 7
 LIMIT = 1e-4
 KEPT = "tests/data/run"
@@ -918,6 +921,7 @@ def compare(case, folder):
 def main():
     torch.manual_seed(1)
     torch.set_num_threads(2)
+    switch_off_if_wrong()
     names = [word for word in sys.argv[2:] if word != "--keep"]
     failed = False
     print("net,settings,values,largest_difference_of_rms")

@@ -15,6 +15,8 @@ except ImportError as missing:
     print(f"python3 has no {missing.name}")
     sys.exit(77)
 
+from onednn import switch_off_if_wrong
+
 folder = sys.argv[1]
 TYPES = {"f32": torch.float32, "i32": torch.int32, "i64": torch.int64}
 
@@ -72,6 +74,7 @@ for what, kind, dims, name in ends:
     inputs.append(values)
 
 torch.set_num_threads(1)
+without = " without oneDNN" if switch_off_if_wrong() else ""
 net = module().eval()
 net.load_state_dict(load("py.safetensors"))
 with torch.no_grad():
@@ -86,4 +89,4 @@ for (kind, shape, name), values in zip(outputs, made):
         sys.exit(f"{name} is {list(values.shape)}, not {shape}")
     with open(path("py." + name), "wb") as file:
         file.write(values.contiguous().float().numpy().tobytes())
-print(f"PyTorch {torch.__version__}")
+print(f"PyTorch {torch.__version__}{without}")
