@@ -3,8 +3,10 @@
 
 Run by tools/oracle/run.sh in the root of `make oracle`. A line for each net:
 name, precision, bytes of netc and of PyTorch, each storage in whole blocks of
-512, and their difference. `mixed`: under autocast to bfloat16. `--list`: what
-is kept, by the node that keeps it.
+512, and their difference; with --peaks the peak of a step, too. `mixed`: under
+autocast to bfloat16. `--list`: what is kept, by the node that keeps it.
+`--rows` writes rows of tests/data/torch2/cuda.csv. Ends with 1 if a net of
+--exact differs in the bytes that are kept.
 """
 import argparse
 import collections
@@ -102,6 +104,14 @@ def peak_in(step):
     return max(step["forward_peak_bytes"], step["backward_peak_bytes"]) - beside
 
 
+def row_of(net, batch, precision, figures):
+    """A row of cuda.csv; a cause is to be written where netc differs."""
+    told = [str(theirs or "") for _, theirs in figures.values()]
+    differ = " ".join(f"{name}:{ours}" for name, (ours, theirs)
+                      in figures.items() if theirs and ours != theirs)
+    return f'"{net}",{batch},{precision},{",".join(told)},"{differ}",""'
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("netc")
@@ -110,8 +120,10 @@ def main():
     parser.add_argument("--precision", choices=PRECISIONS, default="f32")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--peaks", action="store_true")
+    parser.add_argument("--rows", action="store_true")
+    parser.add_argument("--exact", action="store_true")
     options = parser.parse_args()
-    more = PRECISIONS[options.precision]
+    more, differ = PRECISIONS[options.precision], False
     for net in options.nets:
         name = Path(net).stem
         try:
@@ -122,13 +134,21 @@ def main():
                                     options.peaks)
         except Exception as e:  # of any net of a stranger
             print(name, "error", type(e).__name__, str(e).split("\n")[0][:150],
-                  flush=True)
+                  file=sys.stderr, flush=True)
+            differ = True
             continue
         step = told["training"]
         ours = step["saved_bytes"]
+        differ |= ours != theirs
+        if options.rows:
+            print(row_of(net, options.batch, options.precision,
+                         {"saved": (ours, theirs),
+                          "peak": (peak_in(step), peak)}), flush=True)
+            continue
         print(name, options.precision, ours, theirs, ours - theirs,
               *([peak_in(step), peak, peak_in(step) - peak] if peak else []),
               flush=True)
+    sys.exit(options.exact and differ)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,10 @@ def main():
     parser.add_argument("--kinds", default=",".join(sorted(HEADS)))
     parser.add_argument("--precisions", default="f32,mixed")
     parser.add_argument("--reduce", action="store_true")
+    parser.add_argument("--rows", type=int, default=0,
+                        help="rows of cuda.csv: texts of so many that agree")
+    parser.add_argument("--exact", action="store_true",
+                        help="end with 1 if one differs")
     options = parser.parse_args()
     kinds = options.kinds.split(",")
     nets = equal = 0
@@ -99,7 +103,13 @@ def main():
                                                         precision)
                 print(kind, seed, precision, ours, theirs, ours - theirs,
                       "batch", batch, text.replace("\n", "; "), flush=True)
-    print(f"{equal} of {nets} equal")
+            elif len(text) <= options.rows:
+                print(compare.row_of(text.replace("\n", "; "), batch, precision,
+                                     {"saved": (ours, theirs),
+                                      "peak": (0, None)}), flush=True)
+    if not options.rows:
+        print(f"{equal} of {nets} equal, from seed {options.seed}")
+    sys.exit(options.exact and equal != nets)
 
 
 main()
