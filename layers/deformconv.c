@@ -89,8 +89,8 @@ static size_t bias_last(struct tape *tape, size_t in) {
  * samples are columns of a matrix, and two more tensors have the output's size.
  * Backward of several samples needs one more of its gradient. Inputs are copied
  * unless they are maps with channels first. Every input and the weights get a
- * gradient, even if none is needed. Without a bias, a bias of zeros is kept, and
- * since torchvision 0.15 a value for each sample without a mask.
+ * gradient, even if none is needed. Without a bias, a bias of zeros is kept,
+ * and since torchvision 0.15 a value for each sample without a mask.
  */
 static size_t deformconv_trace(const struct layer *layer, struct tape *tape,
                                const size_t *in) {

@@ -96,6 +96,26 @@ static size_t pad_channels(const struct layer *layer, struct tape *tape,
   return value;
 }
 
+/*
+ * Values that backward of circular sides needs beside its gradients. Sides are
+ * copied one by one (_pad_circular of ATen/native/PadNd.cpp): there are three
+ * gradients of the output's size, or if they are summed in place two, and twice
+ * a side.
+ */
+static int64_t circular_work(const struct layer *layer, bool in_place) {
+  const struct pad *pad = layer->args;
+  int64_t out = shape_values(&layer->out), in = shape_values(layer->in[0]);
+  int64_t side = 0;
+  if (!in_place)
+    return size_product(2, out) - in;
+  for (int i = 0; i < shape_spatial(&layer->out); i++) {
+    int64_t most = max_i64(size_at(&pad->pad.before, i, 0),
+                           size_at(&pad->pad.after, i, 0));
+    side = max_i64(side, size_product(out / layer->out.dim[i], most));
+  }
+  return size_sum(out, max_i64(0, size_product(2, side) - in));
+}
+
 /* Unless it pads with zeros, backward reads the input for its size. */
 static size_t pad_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
@@ -107,12 +127,9 @@ static size_t pad_trace(const struct layer *layer, struct tape *tape,
     lowering_add(&does, size_at(&pad->pad.before, i, 0));
   if (pad->channels.mode == PADDING_GIVEN)
     return pad_channels(layer, tape, in, &does);
-  int64_t work = 0; /* slices, one by one: three gradients of that size */
-  if (pad->mode == PAD_CIRCULAR && tape->profile->sums_in_place)
-    work = shape_values(&layer->out);
-  else if (pad->mode == PAD_CIRCULAR)
-    work =
-        size_product(2, shape_values(&layer->out)) - shape_values(layer->in[0]);
+  int64_t work = pad->mode == PAD_CIRCULAR
+                     ? circular_work(layer, tape->profile->sums_in_place)
+                     : 0;
   int last = pad->mode <= 1 ? LAST_2D | LAST_3D : LAST_NEVER;
   return layer_run(layer, tape, in[0],
                    (struct operation){

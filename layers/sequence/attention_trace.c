@@ -422,21 +422,20 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
     does.real[0] = r->factor;
   attention_lower_mask(r, &does);
   size_t value = tape_run(
-      r->tape,
-      &(struct operation){.name = "attention",
-                          .does = &does,
-                          .in = in,
-                          .in_count = 3 + masked,
-                          .by_channel = true,
-                          .attends = true,
-                          .out = attention_rows(r, r->s.queries, r->s.width),
-                          .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
-                                   KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),
-                          .kept = {sums, seed, seed},
-                          .back_work =
-                              r->tape->profile->cpu_kernels ? none : sums,
-                          .back_more = mask_gradient(r),
-                          .cast = CAST_LOW});
+      r->tape, &(struct operation){
+                   .name = "attention",
+                   .does = &does,
+                   .in = in,
+                   .in_count = 3 + masked,
+                   .by_channel = true,
+                   .attends = true,
+                   .out = attention_rows(r, r->s.queries, r->s.width),
+                   .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
+                            KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),
+                   .kept = {sums, seed, seed},
+                   .back_work = r->tape->profile->cpu_kernels ? none : sums,
+                   .back_more = mask_gradient(r),
+                   .cast = CAST_LOW});
   tape_see(r->tape, value, &out);
   bool turned = gives_heads_first(r);
   /* nn.MultiheadAttention: flash's output lies as its queries, by position. */

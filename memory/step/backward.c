@@ -136,9 +136,12 @@ static int64_t gradient_bytes(struct run *run, const struct tape_op *op,
              : bytes;
 }
 
-/* True if what it passes on is a view of what it makes or gets. */
-static bool passes_view(const struct op_facts *facts) {
-  return facts->result == RESULT_VIEW ||
+/* True if what it passes on is a view of what it makes or gets: views around a
+ * kernel are around its backward, too. */
+static bool passes_view(const struct run *run, const struct tape_op *op) {
+  const struct op_facts *facts = op->facts;
+  bool view = run_value_at(run, op->first_out)->view;
+  return (view && facts->result != RESULT_IN_PLACE) ||
          (facts->gradient == GRADIENT_SHARED && !facts->elementwise) ||
          (facts->matrix_last && !facts->elementwise && !facts->plain);
 }
@@ -162,7 +165,7 @@ static void input_gradients(struct run *run, const struct tape_op *op,
       run->buffers.at[made[i] - 1].room =
           run->buffers.at[made[i] - 1].bytes - bytes;
     }
-    run->buffers.at[made[i] - 1].view |= passes_view(op->facts);
+    run->buffers.at[made[i] - 1].view |= passes_view(run, op);
   }
 }
 
