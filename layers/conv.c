@@ -227,8 +227,8 @@ static size_t adapt(const struct layer *layer, struct tape *tape, size_t in,
   lowering_add(&b, conv->groups);
   window_lower(&b, windows, axes, false);
   struct lora_site site = {
-      .steps = {{&a, extent_of(&narrow), false, false},
-                {&b, extent_of(&layer->out), false, false}},
+      .steps = {{&a, extent_of(&narrow), false, false, false},
+                {&b, extent_of(&layer->out), false, false, false}},
       .first = conv->bias != BIAS_NO ? 2 : 1,
       .in = shape_channels(layer->in[0]),
       .out = shape_channels(&layer->out)};
