@@ -51,6 +51,7 @@ struct held_gradient {
   size_t buffer;
   enum row_order turned;
   int64_t bytes, users;
+  bool view;
 };
 
 /* Iterations that do not all run, and the state before the current one. */

@@ -261,12 +261,13 @@ size_t run_turn_ahead(struct run *run, size_t op) {
 
 /* A value's gradient before an iteration. */
 static struct held_gradient held_at(const struct run *run, size_t value) {
-  struct held_gradient held = {*run_gradient_of(run, value),
-                               *run_turned(run, value), 0, 0};
+  struct held_gradient held = {.buffer = *run_gradient_of(run, value),
+                               .turned = *run_turned(run, value)};
   if (!held.buffer)
     return held;
   held.bytes = run->buffers.at[held.buffer - 1].bytes;
   held.users = run->buffers.at[held.buffer - 1].users;
+  held.view = run->buffers.at[held.buffer - 1].view;
   return held;
 }
 
@@ -308,7 +309,7 @@ static bool is_settled(const struct run *run, const struct run_skip *skip) {
     struct held_gradient a = skip->held[i];
     struct held_gradient b = held_at(run, turn_value(skip, skip->turn - 1) + i);
     if (a.bytes != b.bytes || a.users != b.users || a.turned != b.turned ||
-        !a.buffer != !b.buffer)
+        a.view != b.view || !a.buffer != !b.buffer)
       return false;
     bool moves = a.buffer + made > skip->buffers && a.buffer + made == b.buffer;
     if (a.buffer != b.buffer && !moves)
