@@ -57,7 +57,7 @@ KEPT = {
         "it, and so does the last state of several layers",
     "dit": "at a batch of one, parts of a packed matrix's output keep all",
     "dinov2": "the same",
-    "newer-layers": "windows and packed matrices; not yet looked into",
+    "newer-layers": "open: its attention agrees, layer by layer",
     "experts-and-states": "netc has Mamba 2's kernel, which keeps less",
     "efficientvit": "activations do not overwrite a part of a tensor here",
     "flattened-maps":
