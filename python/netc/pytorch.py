@@ -63,7 +63,7 @@ def _without_defaults(torch, module):
 
 def _export(torch, module, tensors, path, values):
     """Exports in training mode. If the exporter supports only inference, as
-    PyTorch before 2.0 for randomly skipped layers (stochastic depth), returns
+    PyTorch 1.13 for randomly skipped layers (stochastic depth), returns
     the reason."""
     def write(training, samples=1):
         several = tuple(torch.cat([tensor] * samples) for tensor in tensors)
