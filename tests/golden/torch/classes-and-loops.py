@@ -173,8 +173,8 @@ class Residual(nn.Module):
         y = self.unit2(y)
         if self._unit3:
             x = self.unit3(x)
-        x = y + x
-        return F.relu(x, inplace=True)
+        y += x
+        return F.relu(y, inplace=True)
 
 
 class Encoder(nn.Module):

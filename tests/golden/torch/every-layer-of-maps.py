@@ -20,18 +20,25 @@ class Learned(nn.Module):
             self.register_parameter(name, nn.Parameter(tensor))
 
 
-def rms_norm(x, eps: float = 1e-5):
-    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+try:
+    from torch.nn.functional import rms_norm
+except ImportError:  # PyTorch before 2.4
+    def rms_norm(x, features, weight=None, eps=1e-5):
+        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
 
 
-class RMSNorm(nn.Module):
-    def __init__(self, features, eps=1e-5):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(features))
-        self.eps = eps
+try:
+    from torch.nn import RMSNorm
+except ImportError:  # PyTorch before 2.4
+    class RMSNorm(nn.Module):
+        def __init__(self, features, eps):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(features))
+            self.eps = eps
 
-    def forward(self, x):
-        return rms_norm(x, self.eps) * self.weight
+        def forward(self, x):
+            mean = x.pow(2).mean(-1, keepdim=True)
+            return x * torch.rsqrt(mean + self.eps) * self.weight
 
 
 class Maps(nn.Module):
@@ -54,7 +61,7 @@ class Maps(nn.Module):
         self.scale = Learned(weight=torch.ones(11))
         self.conv4 = nn.Conv2d(11, 11, 1)
         self.ln = nn.LayerNorm(9)
-        self.rmsnorm = RMSNorm(9)
+        self.rmsnorm = RMSNorm(9, eps=1e-05)
         self.linear = nn.Linear(9, 6)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -109,7 +116,7 @@ class Maps(nn.Module):
         x = F.adaptive_max_pool2d(x, (3, 2))
         x = self.ln(x.movedim(1, -1))
         x = self.rmsnorm(x)
-        x = rms_norm(x, eps=0.0001)
+        x = rms_norm(x, (9,), eps=0.0001)
         x = F.gelu(self.linear(x))
         x = F.layer_norm(x, (6,))
         x = F.softmax(x, 3)

@@ -1,5 +1,5 @@
 # sequences, by netc 0.3.0:
-# 6,875 parameters, 91,628 MACs for one sample
+# 7,739 parameters, 107,756 MACs for one sample
 #
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.
@@ -45,14 +45,52 @@ def drop_path(x: Tensor, p: float, training: bool):
     return x * x.new_empty(shape).bernoulli_(1 - p).div_(1 - p)
 
 
-def rotate(x):
+def repeated(q, k):
+    """Heads of keys or values, once for each that they serve."""
+    k = k.unsqueeze(-3)
+    serves = q.shape[-3] // k.shape[-4]
+    return k.expand(*k.shape[:-3], serves, -1, -1).flatten(-4, -3)
+
+
+def attend_in_groups(q, k, v, **how):
+    """Each head of keys and values serves several of queries."""
+    # On CUDA only the flash kernel, which is for 16 bits without a mask,
+    # takes fewer heads of keys. Otherwise enable_gqa runs the math kernel,
+    # which keeps the scores: sdp_utils.cpp of PyTorch 2.6.
+    flash = v.element_size() == 2 and how.get("attn_mask") is None
+    if flash and torch.__version__ >= (2, 5):
+        return F.scaled_dot_product_attention(q, k, v, enable_gqa=True,
+                                              **how)
+    return F.scaled_dot_product_attention(
+        q, repeated(q, k), repeated(q, v), **how)
+
+
+class Rotation(nn.Module):
     """Rotates pairs of features, one of each half, by their position."""
-    half = x.shape[-1] // 2
-    slower = 10000.0 ** (-torch.arange(half, device=x.device) / half)
-    angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
-    sine, cosine = angle.sin(), angle.cos()
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+    def __init__(self, length, features):
+        super().__init__()
+        self.rule = length, features
+        half = features // 2
+        slower = 10000.0 ** (-torch.arange(half) / half)
+        angle = torch.arange(length)[:, None] * slower.repeat(2)
+        self.register_buffer("sine", angle.sin(), persistent=False)
+        self.register_buffer("cosine", angle.cos(), persistent=False)
+
+    def forward(self, x):
+        rows = x.shape[-2]
+        a, b = x.chunk(2, -1)
+        turned = torch.cat([-b, a], -1)
+        return x * self.cosine[:rows] + turned * self.sine[:rows]
+
+
+def share_rotations(net):
+    """Layers that rotate alike have one table."""
+    known = dict()
+    for layer in list(net.modules()):
+        own = getattr(layer, "rotation", None)
+        if isinstance(own, Rotation):
+            layer.rotation = known.setdefault(own.rule, own)
 
 
 def other_edge(grid, window, shift, device):
@@ -84,15 +122,19 @@ class Attention(nn.Module):
     """
 
     def __init__(self, channels, heads, kv_heads=None, dim=None, bias="qkvo",
-                 causal=False, relative=None, rope=False, dropout=0.0):
+                 causal=False, relative=None, rope=False, naive=False,
+                 sbhd=False, length=None, dropout=0.0):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = dim or channels // heads
         width = self.dim * heads
-        kv_width = self.dim * self.kv_heads
+        kv_width = self.dim * (kv_heads or heads)
         self.causal = causal
         self.relative = relative
         self.rope = rope
+        self.naive = naive
+        self.sbhd = sbhd
+        if rope:
+            self.rotation = Rotation(length, self.dim)
         self.dropout = dropout
         self.q_proj = nn.Linear(channels, width, bias="q" in bias)
         self.k_proj = nn.Linear(channels, kv_width, bias="k" in bias)
@@ -125,21 +167,13 @@ class Attention(nn.Module):
         return scores.softmax(-1)
 
     def attend(self, q, k, v):
-        if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
-            mask = None
-            if self.relative:
-                mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
-            return F.scaled_dot_product_attention(
-                q, k, v, attn_mask=mask,
-                is_causal=self.causal and mask is None,
+        if not self.naive and hasattr(F, "scaled_dot_product_attention"):
+            return attend_in_groups(
+                q, k, v, is_causal=self.causal,
                 dropout_p=self.dropout if self.training else 0.0)
+        k, v = repeated(q, k), repeated(q, v)
         weights = F.dropout(self.weights(q, k), self.dropout, self.training)
         return weights @ v
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
 
     def forward(self, x, seen=None):
         seen = x if seen is None else seen
@@ -147,10 +181,11 @@ class Attention(nn.Module):
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
                    for y in (q, k, v))
         if self.rope:
-            q, k = (rotate(y) for y in (q, k))
-        if self.kv_heads != self.heads:
-            k, v = self.repeated(k), self.repeated(v)
+            q, k = self.rotation(q), self.rotation(k)
         y = self.attend(q, k, v)
+        if self.sbhd:
+            y = y.movedim(-2, 0).contiguous().flatten(-2)
+            return self.out_proj(y).movedim(0, -2)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
 
@@ -163,18 +198,21 @@ class PackedAttention(nn.Module):
         (half of them on each side if not causal)
     relative: a window whose pairs of positions have biases
     shift: how far the map was moved before it was cut into windows
+    scale: what is divided by the root of dim
     """
 
     def __init__(self, channels, heads, kv_heads=None, bias="qkvo",
-                 causal=False, window=None, relative=None, shift=None):
+                 causal=False, window=None, relative=None, shift=None,
+                 scale="scores", naive=False):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = channels // heads
-        kv_width = self.dim * self.kv_heads
+        kv_width = self.dim * (kv_heads or heads)
         self.causal = causal
         self.window = window
         self.relative = relative
         self.shift = shift
+        self.scale = scale
+        self.naive = naive
         self.sizes = channels, kv_width, kv_width
         rows = sum(self.sizes)
         self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
@@ -214,33 +252,30 @@ class PackedAttention(nn.Module):
         return scores
 
     def weights(self, q, k):
-        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        if self.scale == "queries":
+            q = q / math.sqrt(self.dim)
+        scores = q @ k.transpose(-2, -1)
+        if self.scale == "scores":
+            scores = scores / math.sqrt(self.dim)
         scores = self.masked(scores)
         return scores.softmax(-1)
 
     def attend(self, q, k, v):
-        if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
+        if not self.naive and hasattr(F, "scaled_dot_product_attention"):
             mask = None
-            if self.relative or self.window:
-                mask = self.masked(q.new_zeros(
-                    *q.shape[1:-3], 1, q.shape[-2], k.shape[-2]))
-            return F.scaled_dot_product_attention(
+            if self.window:
+                mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+            return attend_in_groups(
                 q, k, v, attn_mask=mask,
                 is_causal=self.causal and mask is None)
+        k, v = repeated(q, k), repeated(q, v)
         return self.weights(q, k) @ v
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
 
     def forward(self, x):
         q, k, v = F.linear(x, self.in_proj_weight,
                            self.in_proj_bias).split(self.sizes, -1)
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
                    for y in (q, k, v))
-        if self.kv_heads != self.heads:
-            k, v = self.repeated(k), self.repeated(v)
         y = self.attend(q, k, v)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
@@ -257,20 +292,25 @@ class Sequences(nn.Module):
         self.token = Learned(weight=0.02 * torch.randn(2, 8))
         self.attentions1 = nn.ModuleList([
             Attention(8, 2),
-            Attention(8, 4, kv_heads=2, causal=True, rope=True),
+            Attention(8, 4, kv_heads=2, causal=True, rope=True, length=12),
             Attention(8, 2, dim=5, bias="qvo", dropout=0.1),
         ])
         self.attention1 = nn.MultiheadAttention(8, 2, batch_first=True)
-        self.attention2 = PackedAttention(8, 4, kv_heads=2, causal=True,
-                                          window=3)
-        self.attention3 = PackedAttention(8, 2, bias="qkv")
-        self.attention4 = Attention(8, 2)
-        self.attention5 = nn.MultiheadAttention(8, 2, batch_first=True)
-        self.attention6 = Attention(8, 4, bias="", relative=(3, 4))
+        self.attention2 = PackedAttention(8, 2, scale="queries")
+        self.attention3 = nn.MultiheadAttention(8, 2, batch_first=True)
         self.attentions2 = nn.ModuleList([
-            PackedAttention(8, 2),
-            Attention(8, 4, relative=(6,)),
-            PackedAttention(8, 2, relative=(6,), shift=(2,)),
+            Attention(8, 2, sbhd=True),
+            PackedAttention(8, 4, kv_heads=2, causal=True, window=3),
+            PackedAttention(8, 2, bias="qkv", scale="queries"),
+        ])
+        self.attention4 = Attention(8, 2, naive=True)
+        self.attention5 = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.attention6 = Attention(8, 4, bias="", relative=(3, 4), naive=True)
+        self.attentions3 = nn.ModuleList([
+            PackedAttention(8, 2, scale="queries"),
+            Attention(8, 4, relative=(6,), naive=True),
+            PackedAttention(8, 2, relative=(6,), shift=(2,), scale="queries",
+                            naive=True),
         ])
         self.rnn1 = nn.RNN(8, 6, batch_first=True)
         self.lstm1 = nn.LSTM(6, 5, num_layers=2, batch_first=True, dropout=0.1,
@@ -288,6 +328,7 @@ class Sequences(nn.Module):
         self.weight3 = Fixed(weight=torch.randn((2, 8)))
         self.weight4 = Learned(weight=torch.randn(8))
         self.weight5 = Learned(weight=torch.randn(1, 20))
+        share_rotations(self)
 
     def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor,
                                                      Tensor]:
@@ -301,13 +342,15 @@ class Sequences(nn.Module):
             x = attention1(x)
         x = self.attention1(x, x, x, need_weights=False)[0]
         x = self.attention2(x)
-        x = self.attention3(x)
+        x = self.attention3(x, x, x, average_attn_weights=False)[0]
+        for attention2 in self.attentions2:
+            x = attention2(x)
         x = self.attention4(x, memory)
         x = self.attention5(x, memory, memory, need_weights=False)[0]
         x = self.attention6(x)
         x = x.reshape(-1, 2, 6, 8)
-        for attention2 in self.attentions2:
-            x = attention2(x)
+        for attention3 in self.attentions3:
+            x = attention3(x)
         x = x.flatten(1, 2)
         x = self.rnn1(x)[0]
         x = self.lstm1(x)[0]

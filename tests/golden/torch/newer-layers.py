@@ -21,18 +21,18 @@ class Learned(nn.Module):
             self.register_parameter(name, nn.Parameter(tensor))
 
 
-def rms_norm(x, eps: float = 1e-5):
-    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+try:
+    from torch.nn import RMSNorm
+except ImportError:  # PyTorch before 2.4
+    class RMSNorm(nn.Module):
+        def __init__(self, features, eps):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(features))
+            self.eps = eps
 
-
-class RMSNorm(nn.Module):
-    def __init__(self, features, eps=1e-5):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(features))
-        self.eps = eps
-
-    def forward(self, x):
-        return rms_norm(x, self.eps) * self.weight
+        def forward(self, x):
+            mean = x.pow(2).mean(-1, keepdim=True)
+            return x * torch.rsqrt(mean + self.eps) * self.weight
 
 
 class HeadNorm(nn.Module):
@@ -87,17 +87,56 @@ class DeformableAttention(nn.Module):
         return self.output_proj(y.contiguous())
 
 
-def rotate(x, base=10000.0, stretch=1.0, trained=None):
+def repeated(q, k):
+    """Heads of keys or values, once for each that they serve."""
+    k = k.unsqueeze(-3)
+    serves = q.shape[-3] // k.shape[-4]
+    return k.expand(*k.shape[:-3], serves, -1, -1).flatten(-4, -3)
+
+
+def attend_in_groups(q, k, v, **how):
+    """Each head of keys and values serves several of queries."""
+    # On CUDA only the flash kernel, which is for 16 bits without a mask,
+    # takes fewer heads of keys. Otherwise enable_gqa runs the math kernel,
+    # which keeps the scores: sdp_utils.cpp of PyTorch 2.6.
+    flash = v.element_size() == 2 and how.get("attn_mask") is None
+    if flash and torch.__version__ >= (2, 5):
+        return F.scaled_dot_product_attention(q, k, v, enable_gqa=True,
+                                              **how)
+    return F.scaled_dot_product_attention(
+        q, repeated(q, k), repeated(q, v), **how)
+
+
+class Rotation(nn.Module):
     """Rotates pairs of features, one of each half, by their position."""
-    half = x.shape[-1] // 2
-    slower = base ** (-torch.arange(half, device=x.device) / half)
-    turns = slower * (trained or 0) / (2 * math.pi)
-    kept = ((turns - 1) / 3).clamp(0, 1)  # Llama 3.1
-    slower = slower * ((1 - kept) / stretch + kept)
-    angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
-    sine, cosine = angle.sin(), angle.cos()
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+    def __init__(self, length, features, base=10000.0, stretch=1.0,
+                 trained=None):
+        super().__init__()
+        self.rule = length, features, base, stretch, trained
+        half = features // 2
+        slower = base ** (-torch.arange(half) / half)
+        turns = slower * (trained or 0) / (2 * math.pi)
+        kept = ((turns - 1) / 3).clamp(0, 1)  # Llama 3.1
+        slower = slower * ((1 - kept) / stretch + kept)
+        angle = torch.arange(length)[:, None] * slower.repeat(2)
+        self.register_buffer("sine", angle.sin(), persistent=False)
+        self.register_buffer("cosine", angle.cos(), persistent=False)
+
+    def forward(self, x):
+        rows = x.shape[-2]
+        a, b = x.chunk(2, -1)
+        turned = torch.cat([-b, a], -1)
+        return x * self.cosine[:rows] + turned * self.sine[:rows]
+
+
+def share_rotations(net):
+    """Layers that rotate alike have one table."""
+    known = dict()
+    for layer in list(net.modules()):
+        own = getattr(layer, "rotation", None)
+        if isinstance(own, Rotation):
+            layer.rotation = known.setdefault(own.rule, own)
 
 
 class Attention(nn.Module):
@@ -114,13 +153,12 @@ class Attention(nn.Module):
 
     def __init__(self, channels, heads, kv_heads=None, dim=None, bias="qkvo",
                  causal=False, rope=False, out=None, scale="scores", norm=None,
-                 norm_all=False, softcap=None, rotary=None, base=10000.0,
-                 stretch=1.0, trained=None):
+                 norm_all=False, softcap=None, rotary=None, length=None,
+                 base=10000.0, stretch=1.0, trained=None):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = dim or channels // heads
         width = self.dim * heads
-        kv_width = self.dim * self.kv_heads
+        kv_width = self.dim * (kv_heads or heads)
         self.causal = causal
         self.rope = rope
         self.scale = scale
@@ -128,9 +166,9 @@ class Attention(nn.Module):
         self.norm = norm
         self.norm_all = norm_all
         self.rotary = rotary or self.dim
-        self.base = base
-        self.stretch = stretch
-        self.trained = trained
+        if rope:
+            self.rotation = Rotation(length, self.rotary, base, stretch,
+                                     trained)
         self.q_proj = nn.Linear(channels, width, bias="q" in bias)
         self.k_proj = nn.Linear(channels, kv_width, bias="k" in bias)
         self.v_proj = nn.Linear(channels, kv_width, bias="v" in bias)
@@ -167,12 +205,8 @@ class Attention(nn.Module):
         return scores.softmax(-1)
 
     def attend(self, q, k, v, mask):
+        k, v = repeated(q, k), repeated(q, v)
         return self.weights(q, k, mask) @ v
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
 
     def forward(self, x, mask=None):
         q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
@@ -183,13 +217,9 @@ class Attention(nn.Module):
         if self.norm and not self.norm_all:
             q, k = self.q_norm(q), self.k_norm(k)
         if self.rope:
-            q, k = (torch.cat([rotate(y[..., :self.rotary], base=self.base,
-                                      stretch=self.stretch,
-                                      trained=self.trained),
+            q, k = (torch.cat([self.rotation(y[..., :self.rotary]),
                                y[..., self.rotary:]], -1)
                     for y in (q, k))
-        if self.kv_heads != self.heads:
-            k, v = self.repeated(k), self.repeated(v)
         y = self.attend(q, k, v, mask)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
@@ -199,18 +229,19 @@ class PackedAttention(nn.Module):
 
     kv_heads: of keys and values; each serves heads / kv_heads
     bias: which of queries, keys, values and output have one
+    scale: what is divided by the root of dim
     norm: of each head's queries and keys
     softcap: bounds scores
     """
 
     def __init__(self, channels, heads, kv_heads=None, bias="qkvo",
-                 causal=False, norm=None, softcap=None, sinks=False,
-                 talking=False):
+                 causal=False, scale="scores", norm=None, softcap=None,
+                 sinks=False, talking=False):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = channels // heads
-        kv_width = self.dim * self.kv_heads
+        kv_width = self.dim * (kv_heads or heads)
         self.causal = causal
+        self.scale = scale
         self.softcap = softcap
         self.norm = norm
         self.talking = talking
@@ -254,7 +285,11 @@ class PackedAttention(nn.Module):
         return heads(scores.movedim(-3, -1)).movedim(-1, -3)
 
     def weights(self, q, k, mask):
-        scores = q @ k.transpose(-2, -1) / math.sqrt(self.dim)
+        if self.scale == "queries":
+            q = q / math.sqrt(self.dim)
+        scores = q @ k.transpose(-2, -1)
+        if self.scale == "scores":
+            scores = scores / math.sqrt(self.dim)
         if self.softcap:
             scores = torch.tanh(scores / self.softcap) * self.softcap
         if self.talking:
@@ -273,12 +308,8 @@ class PackedAttention(nn.Module):
         return self.mixed(weights, self.proj_w)
 
     def attend(self, q, k, v, mask):
+        k, v = repeated(q, k), repeated(q, v)
         return self.weights(q, k, mask) @ v
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
 
     def forward(self, x, seen=None, mask=None):
         seen = x if seen is None else seen
@@ -291,8 +322,6 @@ class PackedAttention(nn.Module):
                    for y in (q, k, v))
         if self.norm:
             q, k = self.q_norm(q), self.k_norm(k)
-        if self.kv_heads != self.heads:
-            k, v = self.repeated(k), self.repeated(v)
         y = self.attend(q, k, v, mask)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
@@ -305,12 +334,14 @@ class JointAttention(nn.Module):
     """
 
     def __init__(self, channels, heads, other, bias="qkvo", rope=False,
-                 norm=None, norm_all=False):
+                 norm=None, norm_all=False, length=None):
         super().__init__()
         self.dim = channels // heads
         self.rope = rope
         self.norm = norm
         self.norm_all = norm_all
+        if rope:
+            self.rotation = Rotation(length, self.dim)
         self.q_proj = nn.Linear(channels, channels, bias="q" in bias)
         self.k_proj = nn.Linear(channels, channels, bias="k" in bias)
         self.v_proj = nn.Linear(channels, channels, bias="v" in bias)
@@ -351,8 +382,9 @@ class JointAttention(nn.Module):
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
                    for y in (q, k, v))
         if self.rope:
-            q, k = (rotate(y) for y in (q, k))
-        return self.attend(q, k, v).transpose(-3, -2).flatten(-2)
+            q, k = self.rotation(q), self.rotation(k)
+        y = self.attend(q, k, v)
+        return y.transpose(-3, -2).flatten(-2)
 
 
 class PackedJointAttention(nn.Module):
@@ -363,9 +395,8 @@ class PackedJointAttention(nn.Module):
 
     def __init__(self, channels, heads, other, kv_heads=None):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = channels // heads
-        kv_width = self.dim * self.kv_heads
+        kv_width = self.dim * kv_heads
         self.sizes = channels, kv_width, kv_width
         rows = sum(self.sizes)
         self.in_proj_weight = nn.Parameter(torch.empty(rows, channels))
@@ -388,13 +419,9 @@ class PackedJointAttention(nn.Module):
 
     def attend(self, q, k, v):
         if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
-            return F.scaled_dot_product_attention(q, k, v)
+            return attend_in_groups(q, k, v)
+        k, v = repeated(q, k), repeated(q, v)
         return self.weights(q, k) @ v
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
 
     def forward(self, x, other):
         one = F.linear(x, self.in_proj_weight,
@@ -405,8 +432,8 @@ class PackedJointAttention(nn.Module):
         q, k, v = (torch.cat([b, a], -2) for a, b in zip(one, two))
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
                    for y in (q, k, v))
-        k, v = self.repeated(k), self.repeated(v)
-        return self.attend(q, k, v).transpose(-3, -2).flatten(-2)
+        y = self.attend(q, k, v)
+        return y.transpose(-3, -2).flatten(-2)
 
 
 class Stage(nn.Module):
@@ -473,9 +500,9 @@ class Newer(nn.Module):
         self.posembed2 = Learned(weight=0.02 * torch.randn(20, 8))
         self.attentions1 = nn.ModuleList([
             PackedAttention(8, 2, norm=RMSNorm),
-            Attention(8, 4, kv_heads=2, causal=True, rope=True,
+            Attention(8, 4, kv_heads=2, causal=True, rope=True, length=12,
                       scale="queries", norm=nn.LayerNorm),
-            Attention(8, 4, kv_heads=2, causal=True, rope=True,
+            Attention(8, 4, kv_heads=2, causal=True, rope=True, length=12,
                       norm=lambda width, eps: HeadNorm(width, 2, eps),
                       norm_all=True),
         ])
@@ -485,21 +512,22 @@ class Newer(nn.Module):
                                          norm_all=True)
         self.attentions2 = nn.ModuleList([
             Attention(8, 2, scale=None, softcap=5),
-            PackedAttention(8, 2, talking=True),
+            PackedAttention(8, 2, scale="queries", talking=True),
             PackedAttention(8, 4, kv_heads=2, bias="o", causal=True,
                             sinks=True),
         ])
         self.linear3 = nn.Linear(8, 8)
         self.attentions3 = nn.ModuleList([
-            Attention(8, 2, causal=True, rope=True, rotary=2),
-            Attention(8, 2, causal=True, rope=True, base=500000, stretch=8,
-                      trained=64),
+            Attention(8, 2, causal=True, rope=True, length=24, rotary=2),
+            Attention(8, 2, causal=True, rope=True, length=24, base=500000,
+                      stretch=8, trained=64),
             Attention(8, 2, dim=3, out=0),
             Attention(6, 3, bias="kv", out=8),
         ])
         self.attentions4 = nn.ModuleList([
-            PackedAttention(8, 2, norm=RMSNorm),
-            JointAttention(8, 2, bias="", rope=True, other=8, norm=RMSNorm),
+            PackedAttention(8, 2, scale="queries", norm=RMSNorm),
+            JointAttention(8, 2, bias="", rope=True, length=36, other=8,
+                           norm=RMSNorm),
             PackedJointAttention(8, 4, kv_heads=2, other=8),
             JointAttention(8, 2, other=8),
         ])
@@ -513,6 +541,7 @@ class Newer(nn.Module):
                                                points=2, seen=8)
         self.spots = Learned(weight=torch.randn(5, 2))
         self.deformattn3 = DeformableAttention(4, 1, [(5, 1)])
+        share_rotations(self)
 
     def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor,
                                                      Tensor, Tensor, Tensor,

@@ -46,28 +46,72 @@ def causal(scores: Tensor):
     return scores.masked_fill(hidden, -math.inf)
 
 
-def rms_norm(x, eps: float = 1e-5):
-    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps)
+try:
+    from torch.nn import RMSNorm
+except ImportError:  # PyTorch before 2.4
+    class RMSNorm(nn.Module):
+        def __init__(self, features, eps):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(features))
+            self.eps = eps
+
+        def forward(self, x):
+            mean = x.pow(2).mean(-1, keepdim=True)
+            return x * torch.rsqrt(mean + self.eps) * self.weight
 
 
-class RMSNorm(nn.Module):
-    def __init__(self, features, eps=1e-5):
+try:
+    from torch.nn.utils.parametrizations import weight_norm
+except ImportError:  # PyTorch before 2.1
+    from torch.nn.utils import weight_norm
+
+
+def repeated(q, k):
+    """Heads of keys or values, once for each that they serve."""
+    k = k.unsqueeze(-3)
+    serves = q.shape[-3] // k.shape[-4]
+    return k.expand(*k.shape[:-3], serves, -1, -1).flatten(-4, -3)
+
+
+def attend_in_groups(q, k, v, **how):
+    """Each head of keys and values serves several of queries."""
+    # On CUDA only the flash kernel, which is for 16 bits without a mask,
+    # takes fewer heads of keys. Otherwise enable_gqa runs the math kernel,
+    # which keeps the scores: sdp_utils.cpp of PyTorch 2.6.
+    flash = v.element_size() == 2 and how.get("attn_mask") is None
+    if flash and torch.__version__ >= (2, 5):
+        return F.scaled_dot_product_attention(q, k, v, enable_gqa=True,
+                                              **how)
+    return F.scaled_dot_product_attention(
+        q, repeated(q, k), repeated(q, v), **how)
+
+
+class Rotation(nn.Module):
+    """Rotates pairs of features, one of each half, by their position."""
+
+    def __init__(self, length, features):
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(features))
-        self.eps = eps
+        self.rule = length, features
+        half = features // 2
+        slower = 10000.0 ** (-torch.arange(half) / half)
+        angle = torch.arange(length)[:, None] * slower.repeat(2)
+        self.register_buffer("sine", angle.sin(), persistent=False)
+        self.register_buffer("cosine", angle.cos(), persistent=False)
 
     def forward(self, x):
-        return rms_norm(x, self.eps) * self.weight
+        rows = x.shape[-2]
+        a, b = x.chunk(2, -1)
+        turned = torch.cat([-b, a], -1)
+        return x * self.cosine[:rows] + turned * self.sine[:rows]
 
 
-def rotate(x):
-    """Rotates pairs of features, one of each half, by their position."""
-    half = x.shape[-1] // 2
-    slower = 10000.0 ** (-torch.arange(half, device=x.device) / half)
-    angle = torch.arange(x.shape[-2], device=x.device)[:, None] * slower
-    sine, cosine = angle.sin(), angle.cos()
-    a, b = x[..., :half], x[..., half:]
-    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+def share_rotations(net):
+    """Layers that rotate alike have one table."""
+    known = dict()
+    for layer in list(net.modules()):
+        own = getattr(layer, "rotation", None)
+        if isinstance(own, Rotation):
+            layer.rotation = known.setdefault(own.rule, own)
 
 
 class Attention(nn.Module):
@@ -81,15 +125,17 @@ class Attention(nn.Module):
     """
 
     def __init__(self, channels, heads, kv_heads=None, bias="qkvo",
-                 causal=False, window=None, rope=False, norm=None):
+                 causal=False, window=None, rope=False, norm=None,
+                 length=None):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = channels // heads
-        kv_width = self.dim * self.kv_heads
+        kv_width = self.dim * (kv_heads or heads)
         self.causal = causal
         self.window = window
         self.rope = rope
         self.norm = norm
+        if rope:
+            self.rotation = Rotation(length, self.dim)
         self.q_proj = nn.Linear(channels, channels, bias="q" in bias)
         self.k_proj = nn.Linear(channels, kv_width, bias="k" in bias)
         self.v_proj = nn.Linear(channels, kv_width, bias="v" in bias)
@@ -124,15 +170,11 @@ class Attention(nn.Module):
             mask = None
             if self.window:
                 mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
-            return F.scaled_dot_product_attention(
+            return attend_in_groups(
                 q, k, v, attn_mask=mask,
                 is_causal=self.causal and mask is None)
+        k, v = repeated(q, k), repeated(q, v)
         return self.weights(q, k) @ v
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
 
     def forward(self, x):
         q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
@@ -141,9 +183,7 @@ class Attention(nn.Module):
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
                    for y in (q, k, v))
         if self.rope:
-            q, k = (rotate(y) for y in (q, k))
-        if self.kv_heads != self.heads:
-            k, v = self.repeated(k), self.repeated(v)
+            q, k = self.rotation(q), self.rotation(k)
         y = self.attend(q, k, v)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
@@ -153,19 +193,18 @@ class SmallWords(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.utils.weight_norm(nn.Conv2d(6, 8, 3, padding=1,
-                                                    bias=False))
+        self.conv1 = weight_norm(nn.Conv2d(6, 8, 3, padding=1, bias=False))
         self.bn = without_bias(nn.BatchNorm2d(8))
         self.dwconv1 = nn.utils.spectral_norm(nn.Conv2d(8, 8, 3, padding=1,
                                                         groups=8))
-        self.deconv1 = nn.utils.weight_norm(nn.ConvTranspose2d(8, 6, (
-            4, 3), stride=2, padding=1, groups=2))
+        self.deconv1 = weight_norm(nn.ConvTranspose2d(8, 6, (4, 3), stride=2,
+                                                      padding=1, groups=2))
         self.deconv2 = nn.utils.spectral_norm(nn.ConvTranspose2d(
             6, 8, 3, bias=False))
         self.prelu1 = nn.PReLU()
         self.conv2 = standardised(nn.Conv2d(8, 8, 3, padding=1), gain=True)
         self.dwconv2 = standardised(nn.Conv2d(8, 8, 3, padding=1, groups=8))
-        self.linear1 = nn.utils.weight_norm(nn.Linear(8, 8))
+        self.linear1 = weight_norm(nn.Linear(8, 8))
         self.linear2 = nn.utils.spectral_norm(nn.Linear(8, 8, bias=False))
         self.linear3 = standardised(nn.Linear(8, 8))
         self.gn = without_bias(nn.GroupNorm(2, 8))
@@ -173,7 +212,7 @@ class SmallWords(nn.Module):
                                                        affine=True))
         self.ln1 = without_bias(nn.LayerNorm(8))
         self.attention1 = Attention(8, 4, kv_heads=2, bias="", causal=True,
-                                    rope=True, norm=RMSNorm)
+                                    rope=True, length=12, norm=RMSNorm)
         self.attention2 = Attention(8, 2, norm=nn.LayerNorm)
         self.attention3 = Attention(8, 2, window=4)
         self.linear4 = nn.Linear(8, 8)
@@ -181,6 +220,7 @@ class SmallWords(nn.Module):
         self.linear6 = nn.Linear(8, 8)
         self.ln2 = without_bias(nn.LayerNorm(8))
         self.prelu2 = nn.PReLU()
+        share_rotations(self)
 
     def forward(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
         x = F.relu(self.bn(self.conv1(a)), inplace=True)

@@ -11,6 +11,26 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 
+def repeated(q, k):
+    """Heads of keys or values, once for each that they serve."""
+    k = k.unsqueeze(-3)
+    serves = q.shape[-3] // k.shape[-4]
+    return k.expand(*k.shape[:-3], serves, -1, -1).flatten(-4, -3)
+
+
+def attend_in_groups(q, k, v, **how):
+    """Each head of keys and values serves several of queries."""
+    # On CUDA only the flash kernel, which is for 16 bits without a mask,
+    # takes fewer heads of keys. Otherwise enable_gqa runs the math kernel,
+    # which keeps the scores: sdp_utils.cpp of PyTorch 2.6.
+    flash = v.element_size() == 2 and how.get("attn_mask") is None
+    if flash and torch.__version__ >= (2, 5):
+        return F.scaled_dot_product_attention(q, k, v, enable_gqa=True,
+                                              **how)
+    return F.scaled_dot_product_attention(
+        q, repeated(q, k), repeated(q, v), **how)
+
+
 class ValuesAttention(nn.Module):
     """Attention; axes before the last two are a batch.
 
@@ -21,10 +41,9 @@ class ValuesAttention(nn.Module):
     def __init__(self, channels, heads, values, kv_heads=None, dim=None,
                  seen=None, bias="qkvo"):
         super().__init__()
-        self.heads, self.kv_heads = heads, kv_heads or heads
         self.dim = dim or channels // heads
         width = self.dim * heads
-        kv_width = self.dim * self.kv_heads
+        kv_width = self.dim * (kv_heads or heads)
         self.q_proj = nn.Linear(channels, width, bias="q" in bias)
         self.k_proj = nn.Linear(seen or channels, kv_width, bias="k" in bias)
         self.v_proj = nn.Linear(values, kv_width, bias="v" in bias)
@@ -36,20 +55,14 @@ class ValuesAttention(nn.Module):
 
     def attend(self, q, k, v):
         if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
-            return F.scaled_dot_product_attention(q, k, v)
+            return attend_in_groups(q, k, v)
+        k, v = repeated(q, k), repeated(q, v)
         return self.weights(q, k) @ v
-
-    def repeated(self, y):
-        serves = self.heads // self.kv_heads
-        y = y.unsqueeze(-3).expand(*y.shape[:-2], serves, -1, -1)
-        return y.flatten(-4, -3)
 
     def forward(self, x, keys, values):
         q, k, v = self.q_proj(x), self.k_proj(keys), self.v_proj(values)
         q, k, v = (y.unflatten(-1, (-1, self.dim)).transpose(-3, -2)
                    for y in (q, k, v))
-        if self.kv_heads != self.heads:
-            k, v = self.repeated(k), self.repeated(v)
         y = self.attend(q, k, v)
         return self.out_proj(y.transpose(-3, -2).flatten(-2))
 
