@@ -24,20 +24,26 @@ static bool is_in_place(const struct python *p, const struct trace *trace,
          trace->tape.ops.at[begin].facts->result == RESULT_IN_PLACE;
 }
 
+/* The file runs under autocast as well, where a sum must not be written over a
+ * narrower operand. */
 static bool *find_in_place(const struct python *p) {
   const struct train_settings *train = &p->c->settings->train;
   size_t count = p->model->nodes.count;
   bool *in_place = arena_alloc(p->arena, count + 1, sizeof *in_place);
-  struct arena scratch;
-  struct trace trace;
-  struct trace_options options = {.profile = profile_at(train->profile),
-                                  .training = true,
-                                  .in_place = train->inplace == TOGGLE_ON};
-  arena_open_in(&scratch, p->arena);
-  trace_model(&trace, p->model, &options, &scratch);
-  for (size_t i = 0; i < count; i++)
-    in_place[i] = is_in_place(p, &trace, i);
-  arena_close(&scratch);
+  for (int mixed = 0; mixed < 2; mixed++) {
+    struct arena scratch;
+    struct trace trace;
+    struct trace_options options = {.profile = profile_at(train->profile),
+                                    .training = true,
+                                    .in_place = train->inplace == TOGGLE_ON,
+                                    .mixed = mixed,
+                                    .half = mixed};
+    arena_open_in(&scratch, p->arena);
+    trace_model(&trace, p->model, &options, &scratch);
+    for (size_t i = 0; i < count; i++)
+      in_place[i] = (!mixed || in_place[i]) && is_in_place(p, &trace, i);
+    arena_close(&scratch);
+  }
   return in_place;
 }
 

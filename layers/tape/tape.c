@@ -72,8 +72,7 @@ static enum width width_of(const struct tape *tape,
   enum width widest = WIDTH_LOW;
   if (!tape->mixed)
     return WIDTH_NET;
-  bool over = op->result == RESULT_IN_PLACE && !op->cast;
-  if (op->cast == CAST_FIRST || (over && may_overwrite(tape, op)))
+  if (op->cast == CAST_FIRST)
     return tape_extent(tape, op->in[0])->width;
   if (op->cast != CAST_NONE)
     return op->cast == CAST_LOW ? WIDTH_LOW : WIDTH_NET;
@@ -338,7 +337,10 @@ static struct op_facts facts_of(const struct tape *tape,
   memset(&facts, 0, sizeof facts); /* clears the padding, too: tape_facts() */
 #define FACT(type, member) facts.member = op->member;
 #include "layers/tape/facts.def"
-  if (op->result == RESULT_IN_PLACE && !may_overwrite(tape, op))
+  /* A sum is not written over a narrower operand. */
+  bool fits = !tape->mixed || op->param_count || op->cast ||
+              width_of(tape, op) == tape_extent(tape, op->in[0])->width;
+  if (op->result == RESULT_IN_PLACE && (!fits || !may_overwrite(tape, op)))
     facts.result = RESULT_NEW;
   facts.on_view =
       facts.result == RESULT_IN_PLACE && tape->values.at[op->in[0]].view;
