@@ -36,6 +36,8 @@ struct profile {
                             * and unpacks f16 before bf16 */
   bool cudnn;              /* maps' convolutions and norms are cuDNN's, others
                             * CUDA's */
+  bool flash_by_samples;   /* the 16-bit kernel gives its output by sample, and
+                            * not as its queries lie */
   bool caches;             /* a caching allocator with segments */
   bool foreach_optimizer;  /* an optimizer step updates all parameters */
   int64_t context;         /* typical bytes of a device's context */

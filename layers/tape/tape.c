@@ -330,6 +330,12 @@ static size_t run_once(struct tape *tape, const struct operation *op) {
   return tape_run(tape, &once);
 }
 
+/* A sum is not written over a narrower operand. */
+static bool is_wider(const struct tape *tape, const struct operation *op) {
+  return tape->mixed && op->cast == CAST_NONE &&
+         width_of(tape, op) != tape_extent(tape, op->in[0])->width;
+}
+
 /* The facts that are known before recording. */
 static struct op_facts facts_of(const struct tape *tape,
                                 const struct operation *op) {
@@ -337,10 +343,8 @@ static struct op_facts facts_of(const struct tape *tape,
   memset(&facts, 0, sizeof facts); /* clears the padding, too: tape_facts() */
 #define FACT(type, member) facts.member = op->member;
 #include "layers/tape/facts.def"
-  /* A sum is not written over a narrower operand. */
-  bool fits = !tape->mixed || op->param_count || op->cast ||
-              width_of(tape, op) == tape_extent(tape, op->in[0])->width;
-  if (op->result == RESULT_IN_PLACE && (!fits || !may_overwrite(tape, op)))
+  if (op->result == RESULT_IN_PLACE &&
+      (is_wider(tape, op) || !may_overwrite(tape, op)))
     facts.result = RESULT_NEW;
   facts.on_view =
       facts.result == RESULT_IN_PLACE && tape->values.at[op->in[0]].view;
