@@ -244,6 +244,27 @@ random: $(build)/netc
 	$(PYTHON) $(src)tools/random_nets $(abspath $(build))/netc $(N) $(SEED) \
 	  --jobs $(JOBS) $(ROWS:%=--rows %)
 
+# PyTorch 2.6, in a folder that is kept: Debian 13's, below ORACLE. `make
+# check-oracle` compares random nets on a CPU and on a fake GPU with it, and
+# nets of the zoo. Nets from another seed are shown, and may differ.
+ORACLE = $(HOME)/.cache/netc/oracle
+oracle:
+	tools/oracle/make.sh $(ORACLE)
+sample = alexnet bert gpt2 mobilenet_v3 resnet swin transformer vit
+MOVING = $(shell git rev-parse --short=6 HEAD 2>/dev/null || echo 1)
+in_oracle = tools/oracle/run.sh $(ORACLE)
+check-oracle: oracle $(build)/netc
+	$(in_oracle) python3 tools/oracle/compare.py $(build)/netc --exact \
+	  $(sample:%=examples/zoo/%.net)
+	$(in_oracle) python3 tools/oracle/compare.py $(build)/netc --exact \
+	  --precision mixed $(sample:%=examples/zoo/%.net)
+	$(in_oracle) python3 tools/oracle/drawn.py $(build)/netc 32 1 --exact \
+	  --precisions f32
+	$(in_oracle) python3 tools/random_nets $(build)/netc 32 970000 \
+	  --profile torch2-cpu --jobs $(JOBS)
+	-$(in_oracle) python3 tools/oracle/drawn.py $(build)/netc 32 \
+	  $$((0x$(MOVING)))
+
 # Writes what golden cases, text cases, figures and limits must say, as it is
 # now: read what changed. T=part is for the cases whose names have that part;
 # another exit status needs FORCE=1.

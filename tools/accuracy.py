@@ -23,6 +23,7 @@ import differ  # noqa: E402, beside this file
 import kinds  # noqa: E402
 import large  # noqa: E402
 import published  # noqa: E402
+import torch2  # noqa: E402
 
 HEAD = """\
 # Accuracy
@@ -30,6 +31,9 @@ HEAD = """\
 To judge netc's numbers, compare them with these measurements. An error is netc's number less
 the measured one: below zero netc reports less memory than the step took. `make accuracy` makes
 this page, and `tools/accuracy.py NETC --rows` prints every row.
+
+{table}
+What published steps took differs more: [see below](#against-published-gpu-measurements).
 
 ## On a CPU: `--profile torch1-cpu`
 
@@ -91,7 +95,16 @@ Signed errors in bytes; `=` is equal, empty is not measured.
 NO_GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
-This profile follows PyTorch's sources. It is checked on nine recorded steps of a model of
+PyTorch 2.6 ran on fake tensors of a CUDA device: its own shapes, autograd, autocast and engine,
+without kernels (`tools/oracle/fake_cuda.py`; `make oracle` makes a folder with that PyTorch, and
+`make check-oracle` compares). `tests/data/torch2/cuda.csv` has each net, in float32 and under
+autocast to bfloat16, and the causes of what differs. Each tensor counts in blocks of 512 bytes.
+The tool does what a GPU does and fake tensors do not: it chooses the kernel of attention, keeps
+the order of channels through cuDNN's convolutions, copies what cuDNN's batch norm wants in one
+piece, and leaves seeds of dropout in the host's memory. It cannot know cuDNN's reserve for
+recurrent layers, nor any kernel's workspace: those are read in the sources.
+
+The profile is also checked on nine recorded steps of a model of
 3.4 billion parameters (`tests/data/cuda/recorded.csv`, from PyTorch's memory snapshots by
 `tools/snapshot_truth.py`; `tests/test_recorded.c`):
 
@@ -262,7 +275,12 @@ def cpu_part():
     far = [f"{model} ({100 * part:+.1f} %)" for part, model in sorted(worst)
            if part < -0.04]
     inside = max(int(row["inside"]) for row in rows)
-    page = (HEAD.format(headline=headline)
+    known = [errors[name] for name in ("saved", "step", "predict")]
+    first = "".join(torch2.line(
+        quantity, "PyTorch 1.13 on a CPU, whole models",
+        [(measured + error, measured) for error, measured in pairs])
+        for quantity, pairs in zip(torch2.NAMES.values(), known))
+    page = (HEAD.format(headline=headline, table=torch2.head(first))
             + summary({name: errors[name] for name in TENSORS})
             + QUANTITIES.format(inside=f"{inside:,}",
                                 constants="" if unexplained else CONSTANTS)

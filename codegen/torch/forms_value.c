@@ -292,7 +292,8 @@ void form_weight(struct torch_form *f) {
   }
   form_parameter(f, &f->call, 0);
   /* The weights of a file have at most 5 axes: layers/learned.c. */
-  if (!form_word(f, "fixed") && f->params.all.at[0].rank < shape->rank)
+  if (!form_word(f, "fixed") && !shape->point &&
+      f->params.all.at[0].rank < shape->rank)
     CALL(f, ".view%S", form_list(f, shape->dim, shape->rank));
   CALL(f, shape->point ? "" : "[None]");
   f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};

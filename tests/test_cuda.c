@@ -1,0 +1,70 @@
+/*
+ * The profile torch2-cuda beside PyTorch 2.6 on a fake GPU: what autograd keeps
+ * and, where it was measured, the peak of a step, each tensor in whole blocks
+ * of 512 bytes. `make oracle` makes the PyTorch that tools/oracle measured
+ * with.
+ */
+#include "tests/csv.h"
+#include "tests/report.h"
+#include "tests/torch2.h"
+
+enum { NET_OR_FILE, BATCH, PRECISION, SAVED, PEAK, DIFFER, CAUSE, COLUMNS };
+
+/* Without what is there before and after a step. */
+static long long peak_of(json_t *json) {
+  static const char *const beside[] = {"parameter_bytes", "buffer_bytes",
+                                       "input_bytes", "optimizer_bytes",
+                                       "rounding_bytes"};
+  int64_t forward = training(json, "forward_peak_bytes");
+  int64_t peak = training(json, "backward_peak_bytes");
+  peak = forward > peak ? forward : peak;
+  for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+    peak -= training(json, beside[i]);
+  return peak;
+}
+
+static void check_row(void **state) {
+  const struct row *row = *state;
+  const char *net = row->at[NET_OR_FILE], *precision = row->at[PRECISION];
+  char options[160];
+  snprintf(options, sizeof options,
+           "batch=%s loss=sum optimizer=sgd profile=torch2-cuda dtype=f32 "
+           "precision=%s",
+           row->at[BATCH], strcmp(precision, "mixed") ? "full" : "mixed");
+  size_t length = strlen(net);
+  bool file = length > 4 && strcmp(net + length - 4, ".net") == 0;
+  json_t *json = file ? compile_file(net, options) : compile(net, options);
+  assert_int_equal(training(json, "saved_bytes"),
+                   value_in(row->at[DIFFER], "saved", atoll(row->at[SAVED])));
+  if (*row->at[PEAK])
+    assert_int_equal(peak_of(json),
+                     value_in(row->at[DIFFER], "peak", atoll(row->at[PEAK])));
+  json_decref(json);
+}
+
+/* Nearly all of them are equal, and a row that differs says why. */
+static void differences_have_causes(void **state) {
+  const struct row *rows = *state;
+  int count = 0, equal = 0;
+  for (; rows->at[0]; rows++) {
+    assert_true(!*rows->at[DIFFER] == !*rows->at[CAUSE]);
+    count++;
+    equal += !strstr(rows->at[DIFFER], "saved:");
+  }
+  assert_true(count > 200 && equal > count * 95 / 100);
+}
+
+int main(void) {
+  enum { MOST = 1000 };
+  static struct row rows[MOST + 1];
+  size_t count = 0;
+  char *text = read_text(TORCH2 "cuda.csv", NULL);
+  if (!read_rows(text, "# net,batch,precision", COLUMNS, rows, MOST, &count))
+    return 1;
+  const struct CMUnitTest others[] = {
+      {"differences have causes", differences_have_causes, NULL, NULL, rows}};
+  int failed = run_table("cuda", rows, count, sizeof *rows, check_row, others,
+                         sizeof others / sizeof *others);
+  free(text);
+  return failed;
+}
