@@ -54,6 +54,22 @@ static void differences_have_causes(void **state) {
   assert_true(count > 200 && equal > count * 95 / 100);
 }
 
+/* A report says in how many nets of the zoo: those in float32. */
+static void the_report_says_how_many(void **state) {
+  const struct row *rows = *state;
+  char said[120];
+  int count = 0, equal = 0;
+  for (; rows->at[0]; rows++)
+    if (strncmp(rows->at[NET_OR_FILE], "examples/zoo/", 13) == 0 &&
+        strcmp(rows->at[PRECISION], "f32") == 0) {
+      count++;
+      equal += !strstr(rows->at[DIFFER], "saved:");
+    }
+  snprintf(said, sizeof said, "saved tensors equal PyTorch 2.6's in %d of %d",
+           equal, count);
+  expect(NETC " examples/simple_cnn.net --details", 0, said, "");
+}
+
 int main(void) {
   enum { MOST = 1000 };
   static struct row rows[MOST + 1];
@@ -62,7 +78,8 @@ int main(void) {
   if (!read_rows(text, "# net,batch,precision", COLUMNS, rows, MOST, &count))
     return 1;
   const struct CMUnitTest others[] = {
-      {"differences have causes", differences_have_causes, NULL, NULL, rows}};
+      {"differences have causes", differences_have_causes, NULL, NULL, rows},
+      {"the report says how many", the_report_says_how_many, NULL, NULL, rows}};
   int failed = run_table("cuda", rows, count, sizeof *rows, check_row, others,
                          sizeof others / sizeof *others);
   free(text);

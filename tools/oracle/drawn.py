@@ -75,7 +75,7 @@ def main():
     parser.add_argument("--precisions", default="f32,mixed")
     parser.add_argument("--reduce", action="store_true")
     parser.add_argument("--rows", type=int, default=0,
-                        help="rows of cuda.csv: texts of so many that agree")
+                        help="rows of cuda.csv, whose texts have at most so many")
     parser.add_argument("--exact", action="store_true",
                         help="end with 1 if one differs")
     options = parser.parse_args()
@@ -97,16 +97,18 @@ def main():
                 continue
             nets += 1
             equal += ours == theirs
-            if ours != theirs:
+            if options.rows:
+                if len(text) <= options.rows:
+                    print(compare.row_of(text.replace("\n", "; "), batch,
+                                         precision, {"saved": (ours, theirs),
+                                                     "peak": (0, None)}),
+                          flush=True)
+            elif ours != theirs:
                 if options.reduce:
                     batch, text, ours, theirs = smaller(options.netc, net,
                                                         precision)
                 print(kind, seed, precision, ours, theirs, ours - theirs,
                       "batch", batch, text.replace("\n", "; "), flush=True)
-            elif len(text) <= options.rows:
-                print(compare.row_of(text.replace("\n", "; "), batch, precision,
-                                     {"saved": (ours, theirs),
-                                      "peak": (0, None)}), flush=True)
     if not options.rows:
         print(f"{equal} of {nets} equal, from seed {options.seed}")
     sys.exit(options.exact and equal != nets)

@@ -40,16 +40,16 @@ class AValueWithoutAnAxis(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.conv1(x)
-        y = self.weight1.weight.view(1,)
+        y = self.weight1.weight
         x = x * y
         y = self.weight2.weight
         x = y + x
-        y = self.weight3.weight.view(1,)
-        z = self.weight4.weight.view(1,)
+        y = self.weight3.weight
+        z = self.weight4.weight
         z = z * 2
         y = y * z
         x = x / y
-        y = self.weight5.weight.view(1,)
+        y = self.weight5.weight
         x = torch.maximum(x, y)
         x = self.conv2(x)
         return self.fc(x.flatten(1))

@@ -294,9 +294,7 @@ class Moe3(nn.Module):
             at, place = torch.where(chosen == expert)
             y = tokens[at][None, None]
             z = self.rmsnorm[expert](y)
-            u = self.linear[expert](z)
-            u += z
-            z = F.softmax(u, 3)
+            z = F.softmax(self.linear[expert](z) + z, 3)
             rows = z.flatten(0, -2) * weights[at, place, None]
             total.index_add_(0, at, rows.to(total.dtype))
         return total.view(*x.shape[:-1], -1)
@@ -349,10 +347,10 @@ class Experts(nn.Module):
         x = self.embed(tokens)
         y = self.rmsnorm(x)
         y = self.mla1(y)
-        y += x
-        x = self.ln(y)
-        x = self.mla2(x)
-        x += y
+        x = y + x
+        y = self.ln(x)
+        y = self.mla2(y)
+        x = y + x
         x = self.ssm1(x)
         x = self.ssm2(x)
         y = self.moe1(x)
