@@ -596,7 +596,7 @@ static void tables_go_on_after_a_value_that_fails(void **state) {
       "error: the pipeline has 99 stages, but the net can be cut into only");
   check_table("--batch 1," MOST ",2",
               "batch                    training         saved\n"
-              "1                      353.14 MiB     81.56 MiB\n"
+              "1                      353.14 MiB     81.57 MiB\n"
               "9223372036854775807             -             -\n"
               "2                      419.56 MiB    162.92 MiB\n",
               "passes 2^63 - 1 bytes");

@@ -265,17 +265,24 @@ static void put_where(struct python_writing *w) {
 
 /* torch.jit.script omits code after an `if` on a false constant. */
 static void put_constants(struct python_writing *w) {
-  struct text line = text_new(w->p->arena);
-  for (size_t i = 0; i < w->class->param_count; i++)
-    if (w->class->param_flags[i] && is_used_in_run(w, i))
-      text_printf(&line, "%s\"_%.*s\"",
-                  line.length ? ", " : "__constants__ = [",
-                  SLICE_ARG(w->class->params[i]));
-  if (!line.length)
-    return;
-  text_putc(&line, ']');
-  python_put_lines(w->out, text_slice(&line), 4);
-  text_putc(w->out, '\n');
+  enum { WIDTH = 79 };
+  static const char begin[] = "    __constants__ = [";
+  size_t width = 0; /* of the last line */
+  for (size_t i = 0; i < w->class->param_count; i++) {
+    size_t needs = w->class->params[i].length + strlen(", \"_\"]");
+    if (!w->class->param_flags[i] || !is_used_in_run(w, i))
+      continue;
+    if (!width)
+      text_put(w->out, begin);
+    else if (width + needs > WIDTH)
+      text_printf(w->out, ",\n%*s", (int)strlen(begin), "");
+    else
+      text_put(w->out, ", ");
+    width =
+        (!width || width + needs > WIDTH ? strlen(begin) : width) + needs - 1;
+    text_printf(w->out, "\"_%.*s\"", SLICE_ARG(w->class->params[i]));
+  }
+  text_put(w->out, width ? "]\n\n" : "");
 }
 
 static void put_class(struct python_writing *w) {

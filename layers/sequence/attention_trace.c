@@ -440,9 +440,9 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   bool turned = gives_heads_first(r);
   /* nn.MultiheadAttention, which has no `rope`: flash's output lies as its
    * queries, by position. The kernel of others gives it by sample. */
-  bool copied = r->attention->sbhd &&
-                (!r->tape->half || masked || r->attention->rope ||
-                 r->tape->profile->flash_by_samples);
+  bool copied =
+      r->attention->sbhd && (!r->tape->half || masked || r->attention->rope ||
+                             r->tape->profile->flash_by_samples);
   if (!turned && (!copied || r->tape->lowers))
     return value;
   struct extent rows = attention_rows(r, r->s.queries, r->s.width);

@@ -317,11 +317,11 @@ bool layout_reshape(struct tape *tape, size_t in, const struct shape *shape,
   if (flat) /* axes in the framework's order */
     lies = strides_move(&lies, lies.rank - 1, 0);
   if (reshape(&lies, &seen)) {
-    *layout = strides_are_dense(&seen) &&
-                      strides_values(&seen) == tape_sample_values(tape, in)
-                  ? LAYOUT_ROWS
-                  : layout_of_view(tape, &seen,
-                                   from->front && to->rank == lies.rank);
+    *layout =
+        strides_are_dense(&seen) &&
+                strides_values(&seen) == tape_sample_values(tape, in)
+            ? LAYOUT_ROWS
+            : layout_of_view(tape, &seen, from->front && to->rank == lies.rank);
     return true;
   }
   if (flat)

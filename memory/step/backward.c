@@ -324,7 +324,7 @@ static enum row_order put_together(struct run *run, const struct tape_op *op) {
     return ROWS_TOGETHER;
   if (is_number(run, *held)) { /* expanded: as what is kept, or as the axes */
     uint32_t lies = run_value_at(run, op->first_out)->strides;
-    bool kept = op->facts->saved_count || op->facts->kept[2].count;
+    bool kept = op->facts->saved_count || op->facts->kept[KEPT_CLONE].count;
     if (op->facts->elementwise && op->facts->matrix_last)
       kept = false; /* times factors: the input's gradient does not read it */
     return rows_if(kept ? layout_turned(run->tape, lies)

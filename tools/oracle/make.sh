@@ -12,8 +12,10 @@ packages=$packages,python3-setuptools
 stamp=$({ echo "$packages"; cat "$here/fake_cuda.cpp"; } | sha256sum)
 [ "$(cat "$root/opt/oracle/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
 
-command -v mmdebstrap >/dev/null && [ "$(id -u)" = 0 ] ||
-  { echo "oracle: needs root, and apt-get install mmdebstrap" >&2; exit 1; }
+if ! command -v mmdebstrap >/dev/null || [ "$(id -u)" != 0 ]; then
+  echo "oracle: needs root, and apt-get install mmdebstrap" >&2
+  exit 1
+fi
 rm -rf --one-file-system "$root"
 mkdir -p "$root"
 sources=/etc/apt/sources.list.d/debian.sources
@@ -26,7 +28,8 @@ for file in /etc/apt/apt.conf.d/*; do
   ! grep -q Acquire "$file" || set -- "$@" "--aptopt=$file"
 done
 mmdebstrap --quiet --mode=root --variant=minbase "$@" --include="$packages" \
-  --aptopt='Acquire::Languages "none"' --dpkgopt='path-exclude=/usr/share/doc/*' \
+  --aptopt='Acquire::Languages "none"' \
+  --dpkgopt='path-exclude=/usr/share/doc/*' \
   trixie "$root" "$trixie/${sources##*/}"
 
 mkdir -p "$root/opt/oracle"

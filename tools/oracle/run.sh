@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command in the folder that make.sh made: run.sh ROOT COMMAND ... It sees
-# the folder it is run in, and /tmp, by the same names. Needs root.
+# Runs a command in the folder that make.sh made: run.sh ROOT COMMAND ... It
+# sees the folder it is run in, and /tmp, by the same names. Needs root.
 set -eu
 root=$1
 shift
@@ -8,6 +8,7 @@ shift
   { echo "oracle: no $root; \`make oracle\` makes it" >&2; exit 1; }
 # The mounts end with the command.
 export root
+# shellcheck disable=SC2016 # of the inner shell
 exec unshare --mount --propagation private sh -c '
   set -eu
   mkdir -p "$root$PWD" "$root/tmp"
