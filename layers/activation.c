@@ -324,10 +324,11 @@ static size_t trace_softmax(const struct layer *layer, struct tape *tape,
   }
   struct lowering does = {
       .opcode = layer->kind->opcode, .in = &lies, .out = &to};
-  size_t value = function(
-      layer, tape, in,
-      (struct operation){
-          .does = &does, .keeps = KEEPS_OUT, .packs = true, .cast = CAST_FULL});
+  size_t value = function(layer, tape, in,
+                          (struct operation){.does = &does,
+                                             .keeps = softmax_keeps(tape),
+                                             .packs = true,
+                                             .cast = CAST_FULL});
   tape_see(tape, value, &out);
   return value;
 }

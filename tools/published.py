@@ -180,10 +180,8 @@ CAUSES = """
 | context | CUDA's, with the loaded kernels. `--gpu` takes 400 MiB off \
 for it, or the card's recorded size with PyTorch 2: less than the two measured here |
 | zeroed gradients | until PyTorch 2.0 `zero_grad` kept them, so they are \
-in memory during forward: `--accumulate 2` |
+in memory during forward: `--accumulate 2`, or `--profile torch1-cuda` |
 | gradients freed late | the script frees them between forward and backward |
-| input of softmax | PyTorch kept it for backward before its pull request 66018 \
-of October 2021: heads x positions x positions for each layer |
 | no foreach | the optimizer works tensor by tensor, or in one fused kernel: \
 netc's step without workspace |
 | a second copy | foreach Adam before PyTorch's issue 97712 was closed, in July \

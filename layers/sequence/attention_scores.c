@@ -405,7 +405,7 @@ static size_t soften(const struct attention_recorder *r, size_t scores) {
                       (struct operation){.name = "softmax",
                                          .does = LOWERS(SOFTMAX, 0),
                                          .out = soft,
-                                         .keeps = KEEPS_OUT,
+                                         .keeps = softmax_keeps(r->tape),
                                          .elementwise = !r->attention->talking,
                                          .cast = CAST_FULL});
   if (widens(r))

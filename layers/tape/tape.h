@@ -365,6 +365,11 @@ struct extent tape_number(const struct tape *tape);
 void tape_makes(const struct tape *tape, struct operation *op,
                 struct extent extent);
 
+/* What autograd keeps of a softmax: KEEPS_OUT, and its input until 2021. */
+static inline int softmax_keeps(const struct tape *tape) {
+  return KEEPS_OUT | (tape->profile->softmax_keeps_input ? KEEPS_IN(0) : 0);
+}
+
 /* Common kinds of layers. */
 
 /* The strides of a value; rank 0 if the tape does not lower. */

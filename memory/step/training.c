@@ -62,8 +62,9 @@ void step_types(const struct train_settings *train, struct simulation *s) {
   s->element = train->dtype;
   s->summed = apart ? gradient_element(train) : 0;
   s->saved_bits = saved_bits(train);
-  s->gradients_before =
-      train->accumulate > 1 || apart || train->keep_gradients == TOGGLE_ON;
+  s->gradients_before = train->accumulate > 1 || apart ||
+                        profile_at(train->profile)->zeroes_gradients ||
+                        train->keep_gradients == TOGGLE_ON;
 }
 
 /*
