@@ -70,6 +70,27 @@ static void the_report_says_how_many(void **state) {
   expect(NETC " examples/simple_cnn.net --details", 0, said, "");
 }
 
+/* The same peaks that docs/accuracy.md shows beside MemTracker's. */
+static void steps_are_those_of_the_page(void **state) {
+  enum { NETC_PEAK = 2, FIELDS = 8, FEW = 40 };
+  static struct row rows[FEW];
+  size_t count = 0;
+  (void)state;
+  char *text = read_text(TORCH2 "trackers.csv", NULL);
+  assert_true(read_rows(text, "# net,batch,netc", FIELDS, rows, FEW, &count));
+  assert_true(count >= 12);
+  for (size_t i = 0; i < count; i++) {
+    char options[120];
+    snprintf(options, sizeof options,
+             "batch=%s loss=sum optimizer=momentum profile=torch2-cpu "
+             "dtype=f32 precision=full",
+             rows[i].at[BATCH]);
+    assert_int_equal(ask_file(rows[i].at[0], options, "peak_bytes"),
+                     atoll(rows[i].at[NETC_PEAK]));
+  }
+  free(text);
+}
+
 int main(void) {
   enum { MOST = 1000 };
   static struct row rows[MOST + 1];
@@ -78,6 +99,7 @@ int main(void) {
   if (!read_rows(text, "# net,batch,precision", COLUMNS, rows, MOST, &count))
     return 1;
   const struct CMUnitTest others[] = {
+      cmocka_unit_test(steps_are_those_of_the_page),
       {"differences have causes", differences_have_causes, NULL, NULL, rows},
       {"the report says how many", the_report_says_how_many, NULL, NULL, rows}};
   int failed = run_table("cuda", rows, count, sizeof *rows, check_row, others,

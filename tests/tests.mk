@@ -265,6 +265,15 @@ check-oracle: oracle $(build)/netc
 	-$(in_oracle) python3 tools/oracle/drawn.py $(build)/netc 32 \
 	  $$((0x$(MOVING)))
 
+# netc, MemTracker and real steps of a CPU, side by side: minutes.
+tracked = alexnet lenet5 squeezenet resnet mobilenet_v3 densenet inception_v3 \
+  shufflenet_v2 unet convnext vit swin
+oracle-steps: oracle $(build)/netc
+	{ grep '^#' tests/data/torch2/trackers.csv; $(in_oracle) \
+	  python3 tools/oracle/steps.py $(build)/netc \
+	  $(tracked:%=examples/zoo/%.net); } >$(build)/trackers.csv
+	mv $(build)/trackers.csv tests/data/torch2/trackers.csv
+
 # Writes what golden cases, text cases, figures and limits must say, as it is
 # now: read what changed. T=part is for the cases whose names have that part;
 # another exit status needs FORCE=1.
@@ -401,7 +410,7 @@ mutants: all
 -include $(tried_objects:.o=.d) $(counting:.o=.d) $(checked:.o=.d) \
          $(fuzz_objects:.o=.d)
 
-.PHONY: cmocka check check-long check-web check-onnx check-gathered check-editors \
+.PHONY: cmocka oracle check-oracle oracle-steps check check-long check-web check-onnx check-gathered check-editors \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \
         bench-instructions fuzz cover mutants print-objects \

@@ -355,6 +355,7 @@ def main():
               + large.tables(sys.argv[1]) + differ.table(sys.argv[1]), end="")
         return
     page += differ.part()
+    page += torch2.trackers()
     page += gpu_part(sys.argv[2] if len(sys.argv) > 2 else "tests/data/gpu")
     results = published.results_of(sys.argv[1])
     page += published.part(results)

@@ -53,6 +53,36 @@ def line(quantity, against, pairs):
             f"{len(pairs) - len(errors):,} | {worst} |\n")
 
 
+TRACKERS = """
+### Beside MemTracker
+
+MemTracker (torch.distributed._tools.mem_tracker) follows a step of PyTorch on fake tensors, and
+needs the model. `make oracle-steps` runs it, netc, and the step itself, each in one thread: the peak of
+the second step of SGD with momentum, with parameters, state, buffers and inputs. MemTracker
+stops the engine from adding gradients in place, which netc does not. The allocator's peak has
+the memory of kernels, too. Seconds were taken once, beside other work.
+
+| net, batch 2 | netc | MemTracker | less netc | allocator | less netc | seconds: netc | \
+MemTracker | the step |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|
+"""
+
+
+def trackers():
+    """netc, MemTracker and real steps, side by side."""
+    text = TRACKERS
+    for net, _, ours, tracker, real, *seconds in rows_of(
+            FOLDER / "trackers.csv"):
+        cells = [f"{int(ours):,}"]
+        for theirs in tracker, real:
+            more = 100 * (int(theirs) - int(ours)) / int(ours)
+            cells += [f"{int(theirs):,}",
+                      "=" if theirs == ours else f"{more:+.2f} %"]
+        text += (f"| {Path(net).stem} | " + " | ".join(cells + seconds)
+                 + " |\n")
+    return text
+
+
 def head(cpu):
     """The table; `cpu`: lines of what 1.13 measured."""
     told = [f for table in COLUMNS if table != "cuda" for f in figures(table)]
