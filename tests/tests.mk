@@ -410,7 +410,8 @@ mutants: all
 -include $(tried_objects:.o=.d) $(counting:.o=.d) $(checked:.o=.d) \
          $(fuzz_objects:.o=.d)
 
-.PHONY: cmocka oracle check-oracle oracle-steps check check-long check-web check-onnx check-gathered check-editors \
+.PHONY: cmocka check check-long check-web check-onnx check-gathered check-editors \
+        oracle check-oracle oracle-steps \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \
         bench-instructions fuzz cover mutants print-objects \
