@@ -1,6 +1,6 @@
 /*
- * What PyTorch 2.6 measured, tests/data/torch2, beside what 1.13 did: the same
- * tools wrote it. differ.csv has the figures that netc has otherwise: net,
+ * The tables of tests/data/torch2 are of PyTorch 2.6. The tools that measured
+ * 1.13 wrote them. differ.csv has the figures that netc has otherwise: net,
  * batch, the figures with netc's values, and the cause.
  */
 #ifndef NETC_TESTS_TORCH2_H

@@ -292,7 +292,7 @@ def tensors_of(outs):
 
 
 def kept_by(run, outside, size_of=nbytes_of):
-    """What autograd keeps, a Held for each hook, and the outputs."""
+    """Kept by autograd: a Held for each hook, and the outputs."""
     kept = []
 
     def pack(tensor):

@@ -25,7 +25,7 @@ bool fold_uniform(struct onnx *x, struct constant **in) {
   return give_drawn(x, TYPE_FLOAT, in[0], UNIFORM);
 }
 
-/* Of a tensor that depends on the inputs. */
+/* A tensor that depends on the inputs. */
 bool op_random(struct onnx *x) {
   return onnx_fail(x, "random numbers are supported only for stochastic depth");
 }

@@ -365,7 +365,7 @@ struct extent tape_number(const struct tape *tape);
 void tape_makes(const struct tape *tape, struct operation *op,
                 struct extent extent);
 
-/* What autograd keeps of a softmax: KEEPS_OUT, and its input until 2021. */
+/* A softmax keeps its output and, until 2021, its input. */
 static inline int softmax_keeps(const struct tape *tape) {
   return KEEPS_OUT | (tape->profile->softmax_keeps_input ? KEEPS_IN(0) : 0);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What autograd keeps of nets on a fake GPU, beside netc: compare.py NETC NET...
+"""Bytes that autograd keeps on a fake GPU, beside netc: compare.py NETC NET...
 
 Run by tools/oracle/run.sh in the root of `make oracle`. A line for each net:
 name, precision, bytes of netc and of PyTorch, each storage in whole blocks of
@@ -98,7 +98,7 @@ def torch_of(netc, net, batch, precision, listing, peaks):
 
 
 def peak_in(step):
-    """Of tensors: netc's, without what is there before and after a step."""
+    """The peak of tensors that netc has, without what is there before and after a step."""
     beside = sum(step[f"{name}_bytes"] for name in
                  ("parameter", "buffer", "input", "optimizer", "rounding"))
     return max(step["forward_peak_bytes"], step["backward_peak_bytes"]) - beside

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What autograd keeps of random nets on a fake GPU, beside netc:
+"""Bytes that autograd keeps of random nets on a fake GPU, beside netc:
 drawn.py NETC [N] [SEED]
 
 Run by tools/oracle/run.sh in the root of `make oracle`. The nets are those of

@@ -88,7 +88,7 @@ def attention(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False,
 
 
 def lies_last(tensor):
-    """Its channels are together, and not its rows: suggest_memory_format()."""
+    """Channels are together, and rows are not: suggest_memory_format()."""
     last = LAST.get(tensor.dim())
     return last is not None and tensor.is_contiguous(memory_format=last) and \
         not tensor.is_contiguous()
