@@ -377,12 +377,17 @@ static struct extent mask_gradient(const struct attention_recorder *r) {
   return trained ? attention_rows(r, rows, r->s.keys) : (struct extent){0};
 }
 
+/* Flash is the kernel for 16 bits without a mask. */
+static bool takes_flash(const struct attention_recorder *r) {
+  return r->tape->half && attention_mask(r->attention) <= 0;
+}
+
 struct extent attention_row_sums(const struct attention_recorder *r,
                                  bool alike) {
   enum { ALIGNED = 32 };
   int64_t rows = r->s.queries;
   bool pads = !r->tape->profile->cpu_kernels;
-  if (pads && (!r->tape->half || attention_mask(r->attention) > 0 || !alike))
+  if (pads && (!takes_flash(r) || !alike))
     rows = size_product(ceil_div_i64(rows, ALIGNED), ALIGNED);
   struct extent sums = attention_rows(r, r->s.heads, rows);
   sums.width = WIDTH_F32;
@@ -405,7 +410,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   seed.whole = true;
   struct strides lies[3];
   /* Flash alone takes fewer heads of keys: enable_gqa of PyTorch. */
-  if (!r->tape->half || masked) {
+  if (!takes_flash(r)) {
     in[1] = attention_repeat(r, k);
     in[2] = attention_repeat(r, v);
   }
@@ -440,9 +445,8 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   bool turned = gives_heads_first(r);
   /* nn.MultiheadAttention, which has no `rope`: flash's output lies as its
    * queries, by position. The kernel of others gives it by sample. */
-  bool copied =
-      r->attention->sbhd && (!r->tape->half || masked || r->attention->rope ||
-                             r->tape->profile->flash_by_samples);
+  bool copied = r->attention->sbhd && (!takes_flash(r) || r->attention->rope ||
+                                       r->tape->profile->flash_by_samples);
   if (!turned && (!copied || r->tape->lowers))
     return value;
   struct extent rows = attention_rows(r, r->s.queries, r->s.width);
