@@ -98,7 +98,7 @@ def torch_of(netc, net, batch, precision, listing, peaks):
 
 
 def peak_in(step):
-    """The peak of tensors that netc has, without what is there before and after a step."""
+    """netc's peak of tensors, without what is there before and after."""
     beside = sum(step[f"{name}_bytes"] for name in
                  ("parameter", "buffer", "input", "optimizer", "rounding"))
     return max(step["forward_peak_bytes"], step["backward_peak_bytes"]) - beside

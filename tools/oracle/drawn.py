@@ -75,7 +75,7 @@ def main():
     parser.add_argument("--precisions", default="f32,mixed")
     parser.add_argument("--reduce", action="store_true")
     parser.add_argument("--rows", type=int, default=0,
-                        help="rows of cuda.csv, whose texts have at most so many")
+                        help="rows of cuda.csv for texts of at most so many")
     parser.add_argument("--exact", action="store_true",
                         help="end with 1 if one differs")
     options = parser.parse_args()
