@@ -87,8 +87,11 @@ static void put_expr(struct text *out, const struct expr *expr) {
     break;
   case EXPR_CALL:
   case EXPR_DIMS:
+  case EXPR_LIST:
     text_putc(out, '(');
-    text_puts(out, expr->kind == EXPR_DIMS ? slice_of("x") : expr->name);
+    text_puts(out, expr->kind == EXPR_DIMS   ? slice_of("x")
+                   : expr->kind == EXPR_LIST ? slice_of("list")
+                                             : expr->name);
     for (const struct expr *x = expr->items; x; x = x->next) {
       text_putc(out, ' ');
       put_expr(out, x);
@@ -198,7 +201,7 @@ static void put_stmt(struct text *out, const struct stmt *stmt, size_t indent) {
   }
   if (stmt->more->dtype.at)
     text_printf(out, " : %.*s", SLICE_ARG(stmt->more->dtype));
-  if (stmt->kind == STMT_FOR && !stmt->more->high)
+  if (stmt->kind == STMT_FOR && !stmt->more->value)
     put_rows(out, stmt->more->rows);
   for (const struct arg *arg = stmt->args; arg; arg = arg->next)
     put_arg(out, arg, indent);

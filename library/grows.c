@@ -84,7 +84,8 @@ static bool grows(struct growth_walk *g, const struct expr *x) {
   case EXPR_PAIR:
   case EXPR_RANGE:
     return refuse(g, any_grows(g, x->left) || grows(g, x->right));
-  case EXPR_DIMS: return refuse(g, any_grows(g, x->items));
+  case EXPR_DIMS:
+  case EXPR_LIST: return refuse(g, any_grows(g, x->items));
   default: return false;
   }
 }

@@ -354,6 +354,25 @@ bool load_try_compared(struct call *call, struct slice list) {
                    "precision=mixed`");
 }
 
+/* True for a list of words; the param says which names they are. */
+static bool are_names(const struct expr *x) {
+  const struct expr *item = x->kind == EXPR_LIST ? x->items : NULL;
+  while (item && item->kind == EXPR_NAME)
+    item = item->next;
+  return x->kind == EXPR_LIST && !item;
+}
+
+static struct value names_of(struct arena *arena, const struct expr *x) {
+  VEC(struct value) items = {0};
+  for (const struct expr *item = x->items; item; item = item->next)
+    *VEC_PUSH(arena, &items) = (struct value){
+        .kind = VALUE_NAME, .name = item->name, .span = item->span};
+  return (struct value){.kind = VALUE_LIST,
+                        .items = items.at,
+                        .count = (int)items.count,
+                        .span = x->span};
+}
+
 static struct define read_define(const struct load_reading *r,
                                  struct expansion *expansion,
                                  const struct setting_pair *pair) {
@@ -368,6 +387,10 @@ static struct define read_define(const struct load_reading *r,
         .value = {.kind = VALUE_NAME, .name = x->name, .span = x->span},
         .span = stmt->span,
         .unknown = true};
+  if (are_names(x))
+    return (struct define){.name = stmt->name,
+                           .value = names_of(r->diags->arena, x),
+                           .span = stmt->span};
   return (struct define){.name = stmt->name,
                          .value = expand_value(expansion, stmt->more->value),
                          .span = stmt->span};

@@ -127,7 +127,8 @@ static void walk_expr(struct name_walk *w, const struct expr *expr) {
   switch (expr->kind) {
   case EXPR_NAME: walk_word(w, expr->name, moved(w, expr->span)); break;
   case EXPR_CALL: walk_call(w, expr); break;
-  case EXPR_DIMS: walk_list(w, expr->items); break;
+  case EXPR_DIMS:
+  case EXPR_LIST: walk_list(w, expr->items); break;
   case EXPR_UNARY:
   case EXPR_KEYED:
   case EXPR_PATH: walk_expr(w, expr->left); break;

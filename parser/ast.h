@@ -24,6 +24,7 @@ enum expr_kind {
   EXPR_TEXT,   /* text of a message, unchanged, in `name` */
   EXPR_DIMS,   /* items joined by x */
   EXPR_PAIR,   /* left:right */
+  EXPR_LIST,   /* [items] of a let or a param */
 };
 
 enum op {
@@ -62,7 +63,7 @@ struct expr {
   };
   union {
     struct expr *left;
-    struct expr *items; /* EXPR_CALL, EXPR_DIMS: linked by `next` */
+    struct expr *items; /* EXPR_CALL, _DIMS, _LIST: linked by `next` */
   };
   struct expr *next;
 };
@@ -138,7 +139,7 @@ struct stmt_more {
                        * again: the label; error, warn: parts of the message,
                        * linked by `next` */
   struct block *block;
-  struct expr *high;  /* for i in value..high */
+  struct expr *high;  /* for i in value..high; NULL: value is a list */
   struct expr *step;  /* NULL: 1 */
   struct slice dtype; /* input: after the colon */
   struct span dtype_span;

@@ -175,6 +175,16 @@ struct expr *build_dims(struct parser *p, struct expr *left,
   return left;
 }
 
+struct expr *build_list(struct parser *p, struct table_row *rows,
+                        struct span span) {
+  struct expr *list = build_expr(p, EXPR_LIST, span), **end = &list->items;
+  for (; rows; rows = rows->next)
+    for (*end = rows->values; *end; end = &(*end)->next)
+      if ((*end)->depth > list->depth)
+        list->depth = (*end)->depth;
+  return list;
+}
+
 struct arg *build_arg(struct parser *p, enum arg_form form, struct expr *value,
                       struct span span) {
   struct arg *arg = ARENA_NEW(p->arena, struct arg);

@@ -88,6 +88,9 @@ struct expr *build_keyed(struct parser *p, struct named key, struct expr *value,
 struct expr *build_dims(struct parser *p, struct expr *left,
                         struct expr *right);
 
+/* The values of all rows, in one list. */
+struct expr *build_list(struct parser *p, struct table_row *rows,
+                        struct span span);
 struct arg *build_arg(struct parser *p, enum arg_form form, struct expr *value,
                       struct span span);
 struct block *build_block(struct parser *p, struct stmt *first,

@@ -263,6 +263,12 @@ directive:
     $$->more->step = $step;
     $$->more->block = $block;
   }
+| KW_FOR names KW_IN NAME[list] block {
+    $$ = build_stmt(p, STMT_FOR, span_join(@1, @list));
+    $$->more->names = $names.first;
+    $$->more->value = build_name(p, EXPR_NAME, $list, @list);
+    $$->more->block = $block;
+  }
 | KW_IF expression[e] block otherwise {
     $$ = build_stmt(p, STMT_IF, span_join(@1, @e));
     $$->more->value = $e;
@@ -452,7 +458,11 @@ bound:
 ;
 
 /* Values of a name, including `let k = 3x3`. */
-constant: expression | sized;
+constant:
+  expression
+| sized
+| BRACKET rows BRACKET_CLOSE { $$ = build_list(p, $rows.first, @$); }
+;
 
 sized:
   sum[from] COLON sum[to] { $$ = build_pair(p, $from, $to); }

@@ -34,6 +34,7 @@ static bool begins_value(enum token token) {
   case TOKEN_ANY:
   case TOKEN_NEGATE:
   case TOKEN_PAREN:
+  case TOKEN_BRACKET:
   case TOKEN_KW_IN:
   case TOKEN_KW_TRUE:
   case TOKEN_KW_FALSE:

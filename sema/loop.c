@@ -141,9 +141,35 @@ static void expand_range(struct expander *e, const struct stmt *stmt) {
   }
 }
 
+/* A list that a `let` or a `param` names. */
+static void expand_list(struct expander *e, const struct stmt *stmt) {
+  struct value list = eval(e, stmt->more->value);
+  const struct name_list *name = stmt->more->names;
+  if (name->next) {
+    report(e, WRONG_COUNT, name->next->span,
+           "a list gives one value at a time, so it needs one name");
+    return;
+  }
+  if (list.kind != VALUE_LIST) {
+    eval_mismatch(e, &list, stmt->more->value->span, "a list");
+    expand_doubtful(e, stmt);
+    return;
+  }
+  bool going = true;
+  for (int i = 0; i < list.count && going; i++) {
+    enter_turn(e, stmt);
+    *scope_declare(e, SYMBOL_CONSTANT, name->name, name->span)->value =
+        list.items[i];
+    going = turn(e, stmt, i + 1, list.count);
+    expand_leave(e);
+  }
+}
+
 void expand_for(struct expander *e, const struct stmt *stmt) {
   if (stmt->more->rows || !stmt->more->value)
     expand_rows(e, stmt);
+  else if (!stmt->more->high)
+    expand_list(e, stmt);
   else
     expand_range(e, stmt);
 }

@@ -132,6 +132,12 @@ static struct slice allowed_text(struct expander *e,
 /* If low, high and the default are integers, so is the value. */
 static bool holds(const struct allowed *allowed, const struct value *value,
                   const struct value *fallback) {
+  if (value->kind == VALUE_LIST) { /* so are all of its values */
+    int i = 0;
+    while (i < value->count && holds(allowed, &value->items[i], fallback))
+      i++;
+    return i == value->count;
+  }
   if (!allowed->ranged) {
     for (size_t i = 0; i < allowed->list.count; i++)
       if (value_equal(&allowed->list.at[i], value))
@@ -286,12 +292,26 @@ static bool find_default(struct expander *e, const struct stmt *stmt,
                    SLICE_ARG(name));
 }
 
+/* Names of a list from the command line are those of defs here. */
+static void find_names(struct expander *e, struct value *list) {
+  struct value *items =
+      arena_alloc(e->arena, (size_t)list->count, sizeof *items);
+  for (int i = 0; i < list->count; i++) {
+    items[i] = list->items[i];
+    if (items[i].kind == VALUE_NAME && !items[i].symbol)
+      items[i].symbol = scope_find(e->scope, items[i].name);
+  }
+  list->items = items;
+}
+
 static struct value choose(struct expander *e, const struct stmt *stmt,
                            const struct allowed *allowed,
                            const struct value *fallback,
-                           const struct define *define) {
+                           struct define *define) {
   bool limited = allowed->ranged || allowed->list.count;
   const struct value *value = define ? &define->value : fallback;
+  if (define && value->kind == VALUE_LIST)
+    find_names(e, &define->value);
   if (define && define->unknown && !limited) {
     report(e, UNKNOWN_NAME, define->span,
            "`%.*s` is neither a number, `true`, `false` nor a layer",
@@ -316,7 +336,8 @@ void expand_param(struct expander *e, const struct stmt *stmt) {
   bool known = read_allowed(e, stmt, &allowed);
   e->depends = false;
   known = find_default(e, stmt, &allowed, &fallback) && known;
-  bool follows = stmt->more->value && e->depends && fallback.kind != VALUE_NAME;
+  bool follows = stmt->more->value && e->depends &&
+                 fallback.kind != VALUE_NAME && fallback.kind != VALUE_LIST;
   if (define)
     define->used = true;
   if (known)

@@ -8,7 +8,7 @@
 static bool has_bias(const struct attention *attention, int projection) {
   projection %= PROJECTION_JOINT;
   struct slice letters = word_at(ATTENTION_BIASES, attention->biases);
-  return !attention->nobias &&
+  return !attention->nobias && !slice_is(letters, "none") &&
          memchr(letters.at, "qkvo"[projection], letters.length);
 }
 

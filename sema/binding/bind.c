@@ -71,6 +71,27 @@ static void given_twice(struct expander *e, struct binding *b, int row,
   b->failed = true;
 }
 
+/* The word that a name holds, or its own text: `bias=biased` of a param. */
+static struct slice word_meant(struct expander *e, const struct expr *expr) {
+  struct symbol *symbol =
+      expr->kind == EXPR_NAME ? scope_find(e->scope, expr->name) : NULL;
+  bool holds = symbol && symbol->kind == SYMBOL_CONSTANT &&
+               symbol->value->kind == VALUE_NAME;
+  return holds ? symbol->value->name
+               : sources_slice(e->diags->sources, expr->span);
+}
+
+/* `window=none`: as if nothing were written. */
+static bool is_none(struct expander *e, const struct arg_spec *spec,
+                    const struct expr *expr) {
+  const char *usual = spec->fallback ? spec->fallback : "";
+  bool optional = spec->place == PLACE_WORD || strcmp(usual, "none") == 0 ||
+                  strcmp(usual, "all") == 0;
+  return optional && expr->kind == EXPR_NAME &&
+         slice_is(word_meant(e, expr), "none") &&
+         !word_index(spec->words, slice_of("none"));
+}
+
 static void bind_row(struct expander *e, struct binding *b, int row,
                      const struct expr *expr, struct span span) {
   const struct arg_spec *spec = &b->specs[row];
@@ -96,7 +117,7 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   } else if (arg_is_choice(spec) && (name || expr->kind == EXPR_BINARY ||
                                      expr->kind == EXPR_PATH || /* llama.cpp */
                                      settings_is_gpu(spec))) {  /* 4090 */
-    slot_choose(&s, sources_slice(e->diags->sources, expr->span));
+    slot_choose(&s, word_meant(e, expr));
   } else if (spec->type == TYPE_PADDING && name && slice_is(expr->name, "tf") &&
              !scope_find(e->scope, expr->name)) {
     *(struct padding *)s.at = (struct padding){.mode = PADDING_TF};
@@ -245,6 +266,17 @@ static void too_many(struct expander *e, struct binding *b,
     diag_otherwise(d, "`netc layers %s` shows how it is written", b->owner);
 }
 
+/* `qknorm=norms` of a param whose value is the word `all`. */
+static bool bind_held(struct expander *e, struct binding *b, int row,
+                      const struct arg *arg) {
+  struct text word = text_new(e->arena);
+  if (b->specs[row].type != TYPE_WORDS || arg->value->kind != EXPR_NAME)
+    return false;
+  struct slice held = word_meant(e, arg->value);
+  text_printf(&word, "%.*s=%.*s", SLICE_ARG(arg->key), SLICE_ARG(held));
+  return bind_word(e, b, text_slice(&word), arg->span);
+}
+
 void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
   int row;
   switch (arg->form) {
@@ -255,7 +287,8 @@ void bind_arg(struct expander *e, struct binding *b, const struct arg *arg) {
     row = find_key(b, arg->key);
     if (row < 0)
       unknown_key(e, b, arg);
-    else
+    else if (!is_none(e, &b->specs[row], arg->value) &&
+             !bind_held(e, b, row, arg))
       bind_row(e, b, row, arg->value, arg->span);
     break;
   case ARG_PLAIN:

@@ -372,6 +372,26 @@ static struct value eval_sizes(struct expander *e, const struct expr *expr) {
   return value;
 }
 
+static struct value eval_list(struct expander *e, const struct expr *expr) {
+  struct value list = {.kind = VALUE_LIST, .span = expr->span};
+  int64_t count = 0;
+  for (const struct expr *item = expr->items; item; item = item->next)
+    count++;
+  if (count > LIMIT_LAYERS) {
+    report(e, TOO_LARGE, expr->span, "a list has at most %s values",
+           count_text(LIMIT_LAYERS).text);
+    return value_poison;
+  }
+  struct value *items = arena_alloc(e->arena, (size_t)count, sizeof *items);
+  for (const struct expr *item = expr->items; item; item = item->next) {
+    items[list.count] = eval(e, item);
+    if (items[list.count++].kind == VALUE_POISON)
+      return value_poison;
+  }
+  list.items = items;
+  return list;
+}
+
 /* Items of a layer are bound elsewhere and never evaluated here. */
 static struct value eval_keyed(struct expander *e, const struct expr *expr) {
   struct diagnostic *d =
@@ -405,6 +425,7 @@ struct value eval(struct expander *e, const struct expr *expr) {
   }
   case EXPR_DIMS:
   case EXPR_PAIR: return eval_sizes(e, expr);
+  case EXPR_LIST: return eval_list(e, expr);
   }
   return value_poison;
 }

@@ -16,7 +16,8 @@ static struct expr *moved_expr(struct arena *arena, const struct expr *expr,
   copy->span = moved_span(expr->span, by);
   switch (expr->kind) {
   case EXPR_CALL:
-  case EXPR_DIMS: copy->items = moved_list(arena, expr->items, by); break;
+  case EXPR_DIMS:
+  case EXPR_LIST: copy->items = moved_list(arena, expr->items, by); break;
   case EXPR_RANGE:
     if (expr->step)
       copy->step = moved_expr(arena, expr->step, by); /* fall through */

@@ -14,6 +14,7 @@ const char *value_words(enum value_kind kind) {
   case VALUE_NAME: return "a name";
   case VALUE_ANY: return "`_`";
   case VALUE_SIZES: return "sizes";
+  case VALUE_LIST: return "a list";
   }
   return "";
 }
@@ -38,7 +39,22 @@ void value_put(struct text *out, const struct value *value) {
         model_put_size(out, value->to[i]);
       }
     }
+    break;
+  case VALUE_LIST:
+    for (int i = 0; i < value->count; i++) {
+      text_putc(out, i ? ' ' : '[');
+      value_put(out, &value->items[i]);
+    }
+    text_put(out, value->count ? "]" : "[]");
   }
+}
+
+static bool items_equal(const struct value *a, const struct value *b) {
+  int i = 0;
+  while (i < a->count && i < b->count &&
+         value_equal(&a->items[i], &b->items[i]))
+    i++;
+  return i == a->count && i == b->count;
 }
 
 bool value_equal(const struct value *a, const struct value *b) {
@@ -50,6 +66,8 @@ bool value_equal(const struct value *a, const struct value *b) {
     return !a->layer == !b->layer &&
            (a->layer ? slice_equal(a->layer->text, b->layer->text)
                      : slice_equal(a->name, b->name));
+  if (a->kind == VALUE_LIST)
+    return items_equal(a, b);
   if (a->kind != VALUE_SIZES)
     return a->integer == b->integer;
   size_t bytes = (size_t)a->count * sizeof *a->at;

@@ -14,6 +14,7 @@ enum value_kind {
   VALUE_NAME,  /* a layer, def or label */
   VALUE_ANY,   /* _ */
   VALUE_SIZES, /* integers or `_` joined by x, or pairs a:b */
+  VALUE_LIST,  /* values that a `for` takes one by one */
 };
 
 struct symbol;
@@ -32,7 +33,8 @@ struct value {
   struct slice name;
   struct symbol *symbol; /* VALUE_NAME: the def or label; NULL: a layer */
   const struct layer_value *layer; /* VALUE_NAME: its arguments, or NULL */
-  int count;                       /* VALUE_SIZES */
+  const struct value *items;       /* VALUE_LIST */
+  int count;                       /* VALUE_SIZES, VALUE_LIST */
   bool paired;                     /* some are pairs; else `to` equals `at` */
   int64_t at[LIMIT_RANK];          /* SIZE_ANY: `_` */
   int64_t to[LIMIT_RANK];

@@ -59,6 +59,7 @@ static void walk_expr(struct unused_walk *w, const struct expr *expr) {
   case EXPR_NAME: use(w, expr->name); break;
   case EXPR_CALL: use(w, expr->name); /* fall through */
   case EXPR_DIMS:
+  case EXPR_LIST:
     for (const struct expr *x = expr->items; x; x = x->next)
       walk_expr(w, x);
     break;
