@@ -411,6 +411,7 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_DIM:
   case OPTION_PARAMETER:
   case OPTION_ASSUME_BN:
+  case OPTION_AS:
   case OPTION_ALLOW_UNKNOWN: break; /* handled by opening_import() */
   default: return o->more(o->user, option, name, value);
   }

@@ -76,6 +76,7 @@ int request_take(void *user, enum option_id option, const char *name,
   case OPTION_FROM: r->from = value; break;
   case OPTION_FLAT: r->options.flat = true; break;
   case OPTION_ASSUME_BN: r->options.assume_bn = true; break;
+  case OPTION_AS: r->options.as = value; break;
   case OPTION_TYPES: r->types = true; break;
   default: r->options.allow_unknown = true;
   }

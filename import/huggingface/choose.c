@@ -5,6 +5,7 @@
 
 #include "base/suggest.h"
 #include "import/huggingface/huggingface.h"
+#include "layers/foreign/words.h"
 
 static const struct template_type types[] = {
 #define TYPE(name, file, defaults) {name, file, defaults},
@@ -29,37 +30,117 @@ bool hugging_refuse(struct hugging *h, const struct fact *fact,
 
 /* The type, and what it takes where the config is silent. */
 
+static const struct template_type *find_type(struct slice name) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (slice_is(name, types[i].name))
+      return &types[i];
+  return NULL;
+}
+
+/* True if a class is that of the type: DeepseekV3 and deepseek_v3. */
+static bool is_class_of(struct slice class, const char *type) {
+  size_t at = 0;
+  for (; *type; type++) {
+    if (*type == '_' || *type == '-')
+      continue;
+    while (at < class.length && class.at[at] == '_') /* Qwen3_5 */
+      at++;
+    char upper = (char)(*type >= 'a' && *type <= 'z' ? *type - 32 : *type);
+    if (at == class.length || (class.at[at] != *type && class.at[at] != upper))
+      return false;
+    at++;
+  }
+  return at == class.length;
+}
+
+/* By the class in `architectures`, without its head. */
+static const struct template_type *type_of_class(const struct fact *fact) {
+  if (!fact || fact->kind != FACT_WORD)
+    return NULL;
+  struct slice class = fact->text;
+  size_t cut = slice_find(class, "For");
+  class.length = cut < class.length ? cut : slice_find(class, "LMHead");
+  if (slice_ends(class, "Model"))
+    class.length -= 5;
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (is_class_of(class, types[i].name))
+      return &types[i];
+  return NULL;
+}
+
+static const struct template_type *type_of_word(const struct fact *fact) {
+  return fact && fact->kind == FACT_WORD ? find_type(fact->text) : NULL;
+}
+
+/*
+ * Of a class and a model_type that have the same net, the latter has its own
+ * defaults; else the class counts, as in transformers' `auto_map`. What neither
+ * names may be a model with parts.
+ */
+static const struct template_type *said_type(struct hugging *h) {
+  const struct template_type *named =
+      type_of_word(fact_of(h->facts, "model_type"));
+  const struct template_type *class =
+      type_of_class(fact_of(h->facts, "architectures_0"));
+  if (named && class && strcmp(named->file, class->file) == 0)
+    return named;
+  if (class || named)
+    return class ? class : named;
+#define PART(part)                                                     \
+  if (!class)                                                          \
+    class = type_of_class(fact_of(h->facts, part "_architectures_0")); \
+  if (!class)                                                          \
+    class = type_of_word(fact_of(h->facts, part "_model_type"));
+#include "import/huggingface/huggingface.def"
+  return class;
+}
+
+static void suggest_types(struct suggestion *s) {
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    suggest_offer(s, slice_of(types[i].name));
+}
+
 static bool unknown_type(struct hugging *h, const struct fact *fact) {
   struct suggestion s = suggest_begin(fact->text);
-  struct text known = text_new(h->graph->arena);
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-    suggest_offer(&s, slice_of(types[i].name));
-    text_printf(&known, "%s%s", i ? ", " : "", types[i].name);
-  }
-  fact_fail(h->facts, fact, "the model_type `%.*s` is not supported%s%.*s%s",
-            SLICE_ARG(fact->text), s.best.at ? "; did you mean `" : "",
-            SLICE_ARG(s.best), s.best.at ? "`?" : "");
+  suggest_types(&s);
+  struct slice nearest = s.best.at ? s.best : slice_of("llama");
+  fact_fail(h->facts, fact, "the model_type `%.*s` is not supported",
+            SLICE_ARG(fact->text));
   return graph_help(h->graph,
-                    "netc knows %.*s; for others write "
-                    "torch.onnx.export(model, input, \"model.onnx\") in "
-                    "Python, then `netc import model.onnx`",
-                    SLICE_ARG(known));
+                    "`--as %.*s` reads it as a type that netc knows, if its "
+                    "blocks are the same; `netc import --types` lists these",
+                    SLICE_ARG(nearest));
+}
+
+static bool unknown_as(struct hugging *h) {
+  struct slice name = slice_of(h->options->as);
+  struct suggestion s = suggest_begin(name);
+  suggest_types(&s);
+  graph_fail(h->graph, 0, "`--as %.*s`: netc knows no such type",
+             SLICE_ARG(name));
+  if (s.best.at)
+    return graph_help(h->graph, "did you mean `--as %.*s`?", SLICE_ARG(s.best));
+  return graph_help(h->graph, "`netc import --types` lists the types");
 }
 
 static bool choose_type(struct hugging *h) {
   const struct fact *fact = fact_of(h->facts, "model_type");
+  if (h->options->as) {
+    h->type = find_type(slice_of(h->options->as));
+    return h->type || unknown_as(h);
+  }
+  h->type = said_type(h);
+  if (h->type)
+    return true;
   if (!fact) {
     graph_fail(h->graph, 0, "the config has no `model_type`");
     return graph_help(h->graph,
-                      "`\"model_type\": \"llama\"`, for example, names the "
-                      "architecture; `netc import --types` lists them");
+                      "`--as llama` reads it as that type, for example; "
+                      "`netc import --types` lists the types");
   }
-  if (fact->kind != FACT_WORD)
-    return hugging_refuse(h, fact, "the name of an architecture");
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (slice_is(fact->text, types[i].name))
-      h->type = &types[i];
-  return h->type || unknown_type(h, fact);
+  return fact->kind == FACT_WORD
+             ? unknown_type(h, fact)
+             : hugging_refuse(h, fact, "the name of an architecture");
 }
 
 bool hugging_pair(const char **at, struct slice *name, struct slice *value) {
@@ -90,14 +171,22 @@ static void put_fact(struct facts *facts, struct slice name,
     fact->integer = 10 * fact->integer + text.at[i] - '0';
 }
 
+/* In the part that describes the language model, or of the whole. */
+static const struct fact *in_parts(const struct hugging *h, struct slice name) {
+  const struct fact *fact = NULL;
+#define PART(part)           \
+  if (!fact)                 \
+    fact = fact_of(h->facts, \
+                   graph_text(h->graph, part "_%.*s", SLICE_ARG(name)));
+#include "import/huggingface/huggingface.def"
+  return fact ? fact : fact_find(h->facts, name);
+}
+
 const struct fact *hugging_fact(const struct hugging *h, struct slice name) {
-  const struct fact *fact = fact_find(h->facts, name);
-  if (!fact)
-    fact = fact_of(h->facts,
-                   graph_text(h->graph, "text_config_%.*s", SLICE_ARG(name)));
+  const struct fact *fact = in_parts(h, name);
 #define NAMED(param, key)             \
   if (!fact && slice_is(name, param)) \
-    fact = fact_of(h->facts, key);
+    fact = in_parts(h, slice_of(key));
 #include "import/huggingface/huggingface.def"
   return fact;
 }
@@ -189,13 +278,13 @@ static void choose_rotation(struct hugging *h) {
 }
 
 static bool choose_dtype(struct hugging *h) {
-  const struct fact *fact = fact_of(h->facts, "torch_dtype");
+  const struct fact *fact = hugging_fact(h, slice_of("torch_dtype"));
   static const char *const words[][2] = {{"float64", "f64"},
                                          {"float32", "f32"},
                                          {"float16", "f16"},
                                          {"bfloat16", "bf16"}};
   if (!fact)
-    fact = fact_of(h->facts, "dtype");
+    fact = hugging_fact(h, slice_of("dtype"));
   for (size_t i = 0; fact && i < sizeof words / sizeof *words; i++)
     if (fact->kind == FACT_WORD && slice_is(fact->text, words[i][0]))
       h->dtype = words[i][1];

@@ -146,7 +146,11 @@ static bool read_literal(struct json_reader *r, struct fact *fact) {
     bool value;
   } words[] = {{"null", FACT_NULL, false},
                {"true", FACT_BOOL, true},
-               {"false", FACT_BOOL, false}};
+               {"false", FACT_BOOL, false},
+               /* Python's json writes them. */
+               {"NaN", FACT_NULL, false},
+               {"Infinity", FACT_NULL, false},
+               {"-Infinity", FACT_NULL, false}};
   struct slice rest = slice_from(r->text, r->at);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     size_t length = strlen(words[i].text);
@@ -161,8 +165,6 @@ static bool read_literal(struct json_reader *r, struct fact *fact) {
     r->at += length;
     return true;
   }
-  if (rest.length && strchr("NI", *rest.at))
-    return refuse(r, "NaN and Infinity are not numbers of an architecture");
   return refuse(r, rest.length ? "a value was expected" : "the file ends here");
 }
 
@@ -206,6 +208,11 @@ static bool read_members(struct json_reader *r, struct slice outer,
   return true;
 }
 
+/* `-Infinity`, a word of Python's. */
+static bool is_infinite(const struct json_reader *r) {
+  return r->at + 1 < r->text.length && r->text.at[r->at + 1] == 'I';
+}
+
 static bool read_value(struct json_reader *r, struct slice name) {
   int next = peek(r);
   struct fact fact = {.name = name,
@@ -220,7 +227,7 @@ static bool read_value(struct json_reader *r, struct slice name) {
     fact.text = slice_of(next == '{' ? "an object" : "a list");
     if (!read_members(r, name, &fact.integer))
       return false;
-  } else if (next == '-' || (next >= '0' && next <= '9')) {
+  } else if ((next == '-' && !is_infinite(r)) || is_digit((char)next)) {
     if (!read_number(r, &fact))
       return false;
   } else if (!read_literal(r, &fact)) {

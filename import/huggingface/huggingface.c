@@ -5,12 +5,12 @@
 #include "base/file.h"
 
 /* "mistral", which has the net of llama, in examples/huggingface or zoo. */
-static bool read_template(struct hugging *h, struct slice *source) {
+static bool read_example(struct hugging *h, const char *file,
+                         struct slice *source) {
   static const char *const folders[] = {"huggingface", "zoo"};
   const struct import_options *options = h->options;
   for (size_t i = 0; i < 2; i++) {
-    const char *name =
-        graph_text(h->graph, "%s/%s.net", folders[i], h->type->file);
+    const char *name = graph_text(h->graph, "%s/%s.net", folders[i], file);
     if (options->template_of && options->template_of(name, source))
       return true;
     const char *path = graph_text(h->graph, "%s/%s", options->templates, name);
@@ -22,7 +22,34 @@ static bool read_template(struct hugging *h, struct slice *source) {
   return graph_help(h->graph,
                     "%s.net is installed in "
                     "share/netc/examples/huggingface beside bin",
-                    h->type->file);
+                    file);
+}
+
+/* `use "blocks/latent.net"` of a template: the text of that file. */
+static bool read_template(struct hugging *h, struct slice *source) {
+  static const char use[] = "use \"";
+  struct text text = text_new(h->graph->arena);
+  struct slice file;
+  if (!read_example(h, h->type->file, &file))
+    return false;
+  for (size_t i = 0; i < file.length;) {
+    struct slice rest = slice_from(file, i), used;
+    const char *end = memchr(rest.at, '\n', rest.length);
+    rest.length = end ? (size_t)(end - rest.at) + 1 : rest.length;
+    size_t ahead = sizeof use - 1, behind = sizeof ".net\"\n" - 1;
+    i += rest.length;
+    if (rest.length < ahead + behind || memcmp(rest.at, use, ahead) != 0) {
+      text_puts(&text, rest);
+      continue;
+    }
+    const char *name = graph_text(
+        h->graph, "%.*s", (int)(rest.length - ahead - behind), rest.at + ahead);
+    if (!read_example(h, name, &used))
+      return false;
+    text_puts(&text, used);
+  }
+  *source = text_slice(&text);
+  return true;
 }
 
 /* Lines `train` and `infer` with the types of the weights. */

@@ -77,6 +77,9 @@ bool hugging_choose(struct hugging *h);
 struct settled hugging_given(void *user, const struct stmt *param,
                              const struct settled *usual);
 
+/* The param `pattern`: a list of blocks. */
+struct settled hugging_pattern(struct hugging *h, const struct settled *usual);
+
 /* Parameters of a source, and with buffers; false: it does not compile. */
 bool hugging_count(struct slice source, int64_t *params, int64_t *all);
 

@@ -5,13 +5,26 @@
 #include "base/text.h"
 #include "parser/ast.h"
 
-enum known_kind { KNOWN_NOT, KNOWN_INT, KNOWN_REAL, KNOWN_BOOL, KNOWN_WORD };
+enum known_kind {
+  KNOWN_NOT,
+  KNOWN_INT,
+  KNOWN_REAL,
+  KNOWN_BOOL,
+  KNOWN_WORD,
+  KNOWN_LIST,
+};
+
+/* Names of defs, in order. */
+struct known_list {
+  VEC(struct slice) all;
+};
 
 struct settled {
   enum known_kind kind;
   int64_t integer;   /* KNOWN_BOOL, too */
   double real;       /* KNOWN_REAL, and of KNOWN_INT the same */
   struct slice text; /* KNOWN_WORD, KNOWN_REAL: as it is written */
+  const struct known_list *list;
 };
 
 struct settled known_int(int64_t value);

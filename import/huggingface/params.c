@@ -37,6 +37,22 @@ static struct settled word_of(struct hugging *h, const struct stmt *param,
   return (struct settled){.kind = KNOWN_NOT};
 }
 
+/* `attention_bias` is true: the word of the type's row, or the first. */
+static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
+                                   const struct fact *fact) {
+  struct slice name, value, word = slice_of("none");
+  for (const char *at = h->type->defaults;
+       fact->integer && hugging_pair(&at, &name, &value);)
+    if (slice_equal(name, param->name))
+      word = value;
+  if (fact->integer && slice_is(word, "none"))
+    word = param->more->rows->values->name;
+  if (is_allowed(param, word))
+    return (struct settled){.kind = KNOWN_WORD, .text = word};
+  hugging_refuse(h, fact, "a name");
+  return (struct settled){.kind = KNOWN_NOT};
+}
+
 static struct settled integer_of(struct hugging *h, const struct fact *fact,
                                  const struct settled *usual) {
   int64_t least = usual->kind == KNOWN_INT && usual->integer < 1 ? 0 : 1;
@@ -83,6 +99,8 @@ struct settled hugging_given(void *user, const struct stmt *param,
   struct hugging *h = user;
   const struct fact *fact = hugging_fact(h, param->name);
   h->headed = h->headed || slice_is(param->name, "head");
+  if (slice_is(param->name, "pattern"))
+    return hugging_pattern(h, usual);
   if (!fact)
     return lacks_list(h, param->name) ? (struct settled){.kind = KNOWN_NOT}
                                       : *usual;
@@ -97,6 +115,10 @@ struct settled hugging_given(void *user, const struct stmt *param,
   case KNOWN_WORD:
     if (fact->kind == FACT_WORD)
       return word_of(h, param, fact);
+    if (fact->kind == FACT_BOOL)
+      return word_of_bool(h, param, fact);
+    if (fact->kind == FACT_INT && slice_is(usual->text, "none"))
+      return integer_of(h, fact, &(struct settled){.kind = KNOWN_INT});
     hugging_refuse(h, fact, "a name");
     break;
   case KNOWN_REAL: return real_of(h, fact);

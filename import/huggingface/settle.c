@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "import/huggingface/repeats.h"
+#include "layers/layer.h"
 #include "parser/parse.h"
 
 enum { MOST_ROUNDS = 8 };
@@ -88,7 +90,8 @@ static void settle_expr(struct settler *s, const struct expr *expr,
   switch (expr->kind) {
   case EXPR_NAME: map_add(s->arena, &s->called, expr->name); break;
   case EXPR_CALL: map_add(s->arena, &s->called, expr->name); /* fallthrough */
-  case EXPR_DIMS: settle_list(s, expr->items, moved); break;
+  case EXPR_DIMS:
+  case EXPR_LIST: settle_list(s, expr->items, moved); break;
   case EXPR_UNARY:
   case EXPR_KEYED:
   case EXPR_PATH: settle_expr(s, expr->left, moved); break;
@@ -115,9 +118,42 @@ static bool is_usual(struct slice key, const struct settled *value) {
   if (slice_is(key, name) && value->real >= (number) && \
       value->real <= (number))                          \
     return true;
+#define USUAL_WORD(name, word)                            \
+  if (slice_is(key, name) && value->kind == KNOWN_WORD && \
+      slice_is(value->text, word))                        \
+    return true;
 #include "import/huggingface/huggingface.def"
-#undef USUAL
   return false;
+}
+
+/* `rotary=64` beside `dim=64`: as large as it is anyway. */
+static bool is_as_large(struct settler *s, const struct stmt *stmt,
+                        const struct arg *arg) {
+  const char *of = NULL;
+#define AS_LARGE(name, other)   \
+  if (slice_is(arg->key, name)) \
+    of = other;
+#include "import/huggingface/huggingface.def"
+  if (!of)
+    return false;
+  struct settled value = known_value(&s->names, arg->value);
+  for (const struct arg *a = stmt->args; a; a = a->next)
+    if (a->form == ARG_KEYED && slice_is(a->key, of)) {
+      struct settled other = known_value(&s->names, a->value);
+      return value.kind == KNOWN_INT && other.kind == KNOWN_INT &&
+             value.integer == other.integer;
+    }
+  return false;
+}
+
+/* True for layers that have a bias unless the source says otherwise. */
+static bool has_bias(const struct stmt *stmt) {
+  const struct layer_kind *kind = layer_kind_find(stmt->name);
+  const struct arg_spec *spec = kind ? kind->specs : NULL;
+  while (spec && spec->name && strcmp(spec->name, "bias") != 0)
+    spec++;
+  return !spec || !spec->name || spec->type == TYPE_BIAS ||
+         spec->type == TYPE_CHOICE;
 }
 
 /* key=true is the word alone, key=false nothing; of biases the other way. */
@@ -126,15 +162,20 @@ static void settle_keyed(struct settler *s, const struct stmt *stmt,
   struct settled value = known_value(&s->names, arg->value);
   uint32_t begin = arg->span.begin + stmt->moved;
   uint32_t end = arg->span.end + stmt->moved;
-  bool bias = slice_is(arg->key, "bias");
-  if (is_literal(arg->value) || stmt->kind != STMT_APPLY ||
-      value.kind == KNOWN_NOT || value.kind == KNOWN_WORD) {
+  bool bias = slice_is(arg->key, "bias") && has_bias(stmt);
+  bool applied = stmt->kind == STMT_APPLY;
+  if (applied && (is_usual(arg->key, &value) || is_as_large(s, stmt, arg))) {
+    edit(s, begin, end, (struct slice){"", 0});
+  } else if (applied && value.kind == KNOWN_WORD &&
+             (slice_is(value.text, "none") ||
+              (bias && slice_is(value.text, "qkvo")))) {
+    bool nobias = bias && slice_is(value.text, "none");
+    edit(s, begin, end, nobias ? slice_of("nobias") : (struct slice){"", 0});
+  } else if (is_literal(arg->value) || stmt->kind != STMT_APPLY ||
+             value.kind == KNOWN_NOT || value.kind == KNOWN_WORD) {
     settle_expr(s, arg->value, stmt->moved);
   } else if (value.kind != KNOWN_BOOL) {
-    if (is_usual(arg->key, &value))
-      edit(s, begin, end, (struct slice){"", 0});
-    else
-      put_known(s, arg->value->span, stmt->moved, &value);
+    put_known(s, arg->value->span, stmt->moved, &value);
   } else if (bias == !value.integer) {
     edit(s, begin, end, bias ? slice_of("nobias") : arg->key);
   } else {
@@ -163,6 +204,8 @@ static void settle_param(struct settler *s, const struct stmt *stmt) {
   value = s->given(s->user, stmt, &value);
   if (value.kind == KNOWN_NOT)
     s->refused = true;
+  for (size_t i = 0; value.list && i < value.list->all.count; i++)
+    map_add(s->arena, &s->called, value.list->all.at[i]);
   known_add(&s->names, stmt->name, value);
   drop(s, stmt, stmt->span.begin, stmt->span.end);
 }
@@ -232,6 +275,22 @@ static void settle_inner(struct settler *s, const struct stmt *stmt) {
   s->names.all.count = outer;
 }
 
+/* `for block in pattern { block }`: the calls, repeated where they repeat. */
+static bool settle_pattern(struct settler *s, const struct stmt *stmt) {
+  if (stmt->kind != STMT_FOR || stmt->more->high || !stmt->more->value)
+    return false;
+  const struct stmt *call = stmt->more->block->first;
+  struct settled list = known_value(&s->names, stmt->more->value);
+  if (list.kind != KNOWN_LIST || !call || call->next || call->args ||
+      call->kind != STMT_APPLY ||
+      !slice_equal(call->name, stmt->more->names->name))
+    return false;
+  struct text text = text_new(s->arena);
+  repeats_put(&text, list.list->all.at, list.list->all.count);
+  edit(s, stmt->span.begin, stmt->more->block->span.end, text_slice(&text));
+  return true;
+}
+
 static void settle_values(struct settler *s, const struct stmt *stmt) {
   settle_list(s, stmt->more->value, 0);
   if (stmt->more->high)
@@ -276,6 +335,8 @@ static void settle_stmt(struct settler *s, const struct stmt *stmt) {
     return;
   case STMT_APPLY: settle_apply(s, stmt); return;
   default:
+    if (settle_pattern(s, stmt))
+      return;
     settle_values(s, stmt);
     settle_args(s, stmt);
     if (stmt->more->block)
