@@ -1,6 +1,7 @@
 /*
  * Layers against PyTorch: tests/data/layers.csv holds nets with the shape
- * and the parameters that PyTorch itself gives (tools/layer_truth.py).
+ * and the parameters that PyTorch itself gives (tools/layer_truth.py),
+ * mixers.csv those of blocks of language models (tools/mixer_truth.py).
  */
 #include "tests/nets.h"
 
@@ -29,26 +30,42 @@ static void check_row(void **state) {
   netc_close(netc);
 }
 
-int main(void) {
-  size_t length, count = 0, room = 0;
-  char *text = read_text("tests/data/layers.csv", &length);
-  struct truth *rows = NULL;
+struct truths {
+  size_t count, room;
+  struct truth *rows;
+};
+
+static bool read_truths(struct truths *all, const char *path) {
+  size_t length;
+  char *text = read_text(path, &length);
+  bool good = true;
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-    if (count == room)
-      rows = realloc(rows, (room = room * 2 + 64) * sizeof *rows);
-    struct truth *t = &rows[count++];
-    if (sscanf(line, "\"%255[^\"]\",%63[^,],%lld", t->net, t->shape,
-               &t->params) != 3)
-      return 1;
+    if (all->count == all->room) {
+      all->room = all->room * 2 + 64;
+      all->rows = realloc(all->rows, all->room * sizeof *all->rows);
+    }
+    struct truth *t = &all->rows[all->count++];
+    good = good && sscanf(line, "\"%255[^\"]\",%63[^,],%lld", t->net, t->shape,
+                          &t->params) == 3;
   }
-  struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
-  for (size_t i = 0; i < count; i++)
-    tests[i] = (struct CMUnitTest){
-        .name = rows[i].net, .test_func = check_row, .initial_state = &rows[i]};
-  int failed =
-      count ? _cmocka_run_group_tests("layers", tests, count, NULL, NULL) : 1;
-  free(tests);
-  free(rows);
   free(text);
+  return good;
+}
+
+int main(void) {
+  struct truths all = {0};
+  if (!read_truths(&all, "tests/data/layers.csv") ||
+      !read_truths(&all, "tests/data/mixers.csv"))
+    return 1;
+  struct CMUnitTest *tests = calloc(all.count + 1, sizeof *tests);
+  for (size_t i = 0; i < all.count; i++)
+    tests[i] = (struct CMUnitTest){.name = all.rows[i].net,
+                                   .test_func = check_row,
+                                   .initial_state = &all.rows[i]};
+  int failed = all.count ? _cmocka_run_group_tests("layers", tests, all.count,
+                                                   NULL, NULL)
+                         : 1;
+  free(tests);
+  free(all.rows);
   return failed;
 }

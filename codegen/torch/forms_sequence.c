@@ -216,23 +216,27 @@ void form_ssm(struct torch_form *f) {
   bool heads = form_int(f, "heads") > 0;
   int64_t channels = shape_channels(f->layer->in[0]);
   int64_t inner = form_param(f, "out_proj.weight")->dim[0];
-  int64_t mixed = form_param(f, "conv1d.bias")->dim[0];
+  int64_t mixed = form_param(f, "conv1d.weight")->dim[2];
   int64_t groups = form_int(f, "groups");
   struct slice conv = form_number(f, form_int(f, "conv"));
+  struct slice conv_bias = form_truth(form_param(f, "conv1d.bias"));
+  struct slice proj_bias = form_truth(form_param(f, "in_proj.bias"));
   f->out = LAST;
   CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
   if (heads) {
     f->helpers |= 1u << HELPER_HeadsScan;
-    MAKE(f, "HeadsScan(%i, %i, %i, %i%k%k)", "channels", channels, "inner",
-         inner, "state", (mixed - inner) / (2 * groups), "heads",
+    MAKE(f, "HeadsScan(%i, %i, %i, %i%k%k%k%k%k)", "channels", channels,
+         "inner", inner, "state", (mixed - inner) / (2 * groups), "heads",
          form_int(f, "heads"), "groups", "1", form_number(f, groups), "conv",
-         "4", conv);
+         "4", conv, "conv_bias", "True", conv_bias, "proj_bias", "False",
+         proj_bias, "norm", "True", form_truth(form_param(f, "norm.weight")));
     return;
   }
   f->helpers |= 1u << HELPER_SelectiveScan;
-  MAKE(f, "SelectiveScan(%i, %i, %i, %i%k)", "channels", channels, "inner",
+  MAKE(f, "SelectiveScan(%i, %i, %i, %i%k%k%k)", "channels", channels, "inner",
        inner, "state", form_param(f, "A_log")->dim[1], "rank",
-       form_param(f, "dt_proj.weight")->dim[0], "conv", "4", conv);
+       form_param(f, "dt_proj.weight")->dim[0], "conv", "4", conv, "conv_bias",
+       "True", conv_bias, "proj_bias", "False", proj_bias);
 }
 
 /* Experts */

@@ -17,9 +17,13 @@
 enum { SSM_FUSED = 1, SSM_NAIVE };
 enum { CHUNK = 2048 }; /* positions between two states that the kernel keeps */
 
+/* Words of `bias`. */
+enum { BIAS_OF_CONV = 1, BIAS_NONE, BIAS_OF_PROJ, BIAS_OF_ALL };
+enum { NORM_ON = 1, NORM_OFF };
+
 struct ssm {
-  int64_t state, conv, expand, rank, heads, groups;
-  int kernel;
+  int64_t state, conv, expand, rank, heads, dim, groups;
+  int biases, norm, kernel;
 };
 
 static const struct arg_spec ssm_specs[] = {
@@ -28,17 +32,28 @@ static const struct arg_spec ssm_specs[] = {
         .doc = "size of the state for each inner channel"),
     ARG(INT, KEY, "conv", ssm, conv, .min = 1, .initial = 4, .fallback = "4",
         .doc = "window of the depthwise convolution in tokens"),
-    ARG(INT, KEY, "expand", ssm, expand, .min = 1, .initial = 2,
-        .fallback = "2", .doc = "inner channels divided by outer channels"),
+    ARG(INT, KEY, "expand", ssm, expand, .min = 1, .fallback = "2",
+        .doc = "inner channels divided by outer channels"),
     ARG(INT, KEY, "dtrank", ssm, rank, .min = 1,
         .fallback = "channels / 16, rounded up",
         .doc = "without heads: features from which the steps are computed"),
     ARG(INT, KEY, "heads", ssm, heads, .min = 1, .fallback = "none",
         .doc = "Mamba 2: number of heads, each with one decay"),
+    ARG(INT, KEY, "dim", ssm, dim, .min = 1,
+        .fallback = "expand x channels / heads",
+        .doc = "with heads: features of one head (Nemotron-H, Falcon-H1)"),
     ARG(INT, KEY, "groups", ssm, groups, .min = 1, .initial = 1,
         .fallback = "1",
         .doc = "groups of heads that share their input and output matrices "
                "of the state"),
+    ARG(CHOICE, KEY, "bias", ssm, biases, .words = "conv none proj all",
+        .initial = BIAS_OF_CONV, .fallback = "conv",
+        .doc = "parts that have biases: the convolution, the two projections "
+               "(`proj`), or `all` three"),
+    ARG(CHOICE, KEY, "norm", ssm, norm, .words = "on off", .initial = NORM_ON,
+        .fallback = "on",
+        .doc = "with heads: normalise the output before the last projection "
+               "(Falcon-H1 has none)"),
     ARG(WORDS, WORD, "kernel", ssm, kernel, .words = "fused naive",
         .fallback = "the profile's; fused with heads",
         .doc = "kernel: `naive` stores every state"),
@@ -64,7 +79,9 @@ static struct ssm_sizes sizes_of(const struct layer *layer) {
                         .rank = ssm->rank,
                         .heads = ssm->heads,
                         .groups = ssm->groups};
-  s.inner = s.mixed = size_product(ssm->expand, s.channels);
+  s.inner = s.mixed =
+      ssm->dim ? size_product(s.heads, ssm->dim)
+               : size_product(ssm->expand ? ssm->expand : 2, s.channels);
   s.front = size_product(2, s.inner);
   if (!s.rank)
     s.rank = ceil_div_i64(s.channels, 16);
@@ -86,16 +103,34 @@ static int64_t ssm_state(const struct layer *layer) {
                   size_product(s.mixed, s.conv - 1));
 }
 
-static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
+/* Refuses what only Mamba 2 has. */
+static bool check_plain(const struct layer *layer) {
   const struct ssm *ssm = layer->args;
-  if (!ssm->heads)
+  if (ssm->norm == NORM_OFF)
+    return layer_refuse_surplus(layer, MISSING_ARGUMENT, "norm",
+                                "without `heads` there is no norm");
+  if (!ssm->dim)
     return true;
-  if (ssm->kernel == SSM_NAIVE || ssm->rank)
-    return layer_refuse_surplus(
-        layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
-        ssm->rank ? "with heads, the first projection computes the steps"
-                  : "Mamba 2 has only a fused kernel");
-  if (s->inner % s->heads == 0 && s->heads % s->groups == 0)
+  struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, "dim",
+                                    "`dim` is the size of a head, but there "
+                                    "are no `heads`");
+  return diag_help(d, "give their number: `heads=24 dim=%" PRId64 "`",
+                   ssm->dim);
+}
+
+/* Checks that groups of heads, and heads of inner channels, are equal. */
+static bool check_division(const struct layer *layer,
+                           const struct ssm_sizes *s) {
+  const struct ssm *ssm = layer->args;
+  if (ssm->dim && s->heads % s->groups != 0) {
+    struct diagnostic *d =
+        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+                   "%" PRId64 " groups do not divide %" PRId64 " heads",
+                   s->groups, s->heads);
+    layer_offer_divisor(d, "groups", s->groups, s->heads);
+    return diag_help(d, "all groups have the same number of heads");
+  }
+  if (ssm->dim || (s->inner % s->heads == 0 && s->heads % s->groups == 0))
     return true;
   struct diagnostic *d =
       layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
@@ -104,7 +139,23 @@ static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
                  s->heads, s->groups, s->inner);
   return diag_help(
       d, "there are `expand` x channels inner channels; a head of Mamba 2 "
-         "has 64");
+         "has 64, and `dim=64` gives it that size");
+}
+
+static bool check_heads(struct layer *layer, const struct ssm_sizes *s) {
+  const struct ssm *ssm = layer->args;
+  if (!ssm->heads)
+    return check_plain(layer);
+  if (ssm->kernel == SSM_NAIVE || ssm->rank)
+    return layer_refuse_surplus(
+        layer, OUT_OF_RANGE, ssm->rank ? "dtrank" : "kernel",
+        ssm->rank ? "with heads, the first projection computes the steps"
+                  : "Mamba 2 has only a fused kernel");
+  if (ssm->dim && ssm->expand)
+    return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "expand",
+                                "heads x `dim` is already the number of inner "
+                                "channels");
+  return check_division(layer, s);
 }
 
 static bool ssm_shape(struct layer *layer) {
@@ -114,25 +165,56 @@ static bool ssm_shape(struct layer *layer) {
   return check_heads(layer, &s) && layer_same_shape(layer);
 }
 
-/* Indices of the parameters. */
-enum { INSIDE, CONV, CONV_BIAS, X, STEP, STEP_BIAS, DECAY, SKIP, OUTSIDE };
-enum { HEADS_STEP = X, HEADS_DECAY, HEADS_SKIP, HEADS_NORM, HEADS_OUTSIDE };
+/* Indices of the parameters; each may have its bias after it. With heads, the
+ * parameters from `conv` to `out` belong to one kernel. */
+struct ssm_places {
+  int conv, x, step, decay, skip, out;
+  int count;      /* of the first and of the last projection */
+  int conv_count; /* of the convolution */
+};
+
+static struct ssm_places places_of(const struct ssm *ssm) {
+  bool proj = ssm->biases == BIAS_OF_PROJ || ssm->biases == BIAS_OF_ALL;
+  bool conv = ssm->biases == BIAS_OF_CONV || ssm->biases == BIAS_OF_ALL;
+  struct ssm_places at = {.count = 1 + proj, .conv_count = 1 + conv};
+  at.conv = at.count;
+  at.x = at.conv + at.conv_count;
+  at.step = at.x + !ssm->heads; /* Mamba 2: a bias alone */
+  at.decay = at.step + (ssm->heads ? 1 : 2);
+  at.skip = at.decay + 1;
+  at.out = at.skip + 1 + (ssm->heads && ssm->norm == NORM_ON);
+  return at;
+}
+
+/* The first or the last projection. */
+static void projection_params(struct params *params, const char *weight,
+                              const char *bias, bool has_bias, int64_t in,
+                              int64_t out) {
+  params_add_matrix(params, weight, in, out);
+  if (has_bias)
+    params_add_vector(params, bias, out, 0, spread_bias(in));
+}
 
 /* Names of transformers. */
 static void ssm_params(const struct layer *layer, struct params *params) {
+  const struct ssm *ssm = layer->args;
   struct ssm_sizes s = sizes_of(layer);
-  params_add_matrix(params, "in_proj.weight", s.channels, s.front);
+  struct ssm_places at = places_of(ssm);
+  projection_params(params, "in_proj.weight", "in_proj.bias", at.count > 1,
+                    s.channels, s.front);
   params_add(params, (struct param){.name = "conv1d.weight",
                                     .rank = 3,
                                     .dim = {s.conv, 1, s.mixed},
                                     .order = FILE_OUT_FIRST,
                                     .spread = spread_linear(s.conv)});
-  params_add_vector(params, "conv1d.bias", s.mixed, 0, 0.1);
+  if (at.conv_count > 1)
+    params_add_vector(params, "conv1d.bias", s.mixed, 0, 0.1);
   if (s.heads) {
     params_add_vector(params, "dt_bias", s.heads, 1, 0.1);
     params_add_vector(params, "A_log", s.heads, 1, 0.1);
     params_add_vector(params, "D", s.heads, 1, 0.1);
-    params_add_vector(params, "norm.weight", s.inner, 1, 0.1);
+    if (ssm->norm == NORM_ON)
+      params_add_vector(params, "norm.weight", s.inner, 1, 0.1);
   } else {
     params_add_matrix(params, "x_proj.weight", s.inner, s.dbl);
     params_add_matrix(params, "dt_proj.weight", s.rank, s.inner);
@@ -144,7 +226,8 @@ static void ssm_params(const struct layer *layer, struct params *params) {
                                       .spread = 0.1});
     params_add_vector(params, "D", s.inner, 1, 0.1);
   }
-  params_add_matrix(params, "out_proj.weight", s.inner, s.channels);
+  projection_params(params, "out_proj.weight", "out_proj.bias", at.count > 1,
+                    s.inner, s.channels);
 }
 
 /* Projections, the convolution, and the state's output. */
@@ -163,6 +246,8 @@ static void ssm_macs(const struct layer *layer, struct terms *terms) {
 struct ssm_recorder {
   struct tape *tape;
   struct ssm_sizes s;
+  struct ssm_places at;
+  bool norm;
 };
 
 /* Extent of features of every step. */
@@ -236,10 +321,10 @@ static size_t decay(const struct ssm_recorder *r, size_t step,
                  .name = "decay",
                  .out = all,
                  .keeps = KEEPS_IN(0) | KEEPS_OUT,
-                 .kept = {own, tape_trains(r->tape, DECAY) ? own : none},
+                 .kept = {own, tape_trains(r->tape, r->at.decay) ? own : none},
                  .work = all,
                  .back_work = all,
-                 .first_param = DECAY,
+                 .first_param = r->at.decay,
                  .param_count = 1,
                  .cast = CAST_FULL});
 }
@@ -282,14 +367,14 @@ static size_t scan(const struct ssm_recorder *r, size_t decays, size_t input,
 /* y + x * D */
 static size_t skip(const struct ssm_recorder *r, size_t y, size_t x) {
   const size_t in[2] = {y, x};
-  bool trains = tape_trains(r->tape, SKIP); /* the product is summed */
+  bool trains = tape_trains(r->tape, r->at.skip); /* the product is summed */
   return run(r, in, 2,
              (struct operation){.name = "skip",
                                 .out = rows(r, r->s.inner),
                                 .keeps = trains ? KEEPS_IN(1) : 0,
                                 .work = rows(r, r->s.inner),
                                 .back_work = rows(r, trains ? r->s.inner : 0),
-                                .first_param = SKIP,
+                                .first_param = r->at.skip,
                                 .param_count = 1});
 }
 
@@ -302,30 +387,31 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
   enum row_order order;
   size_t read = tape_rows(r->tape, in, &order);
   size_t halves =
-      split(r, project(r, "in", read, s->front, INSIDE, 1, order), 2);
+      split(r, project(r, "in", read, s->front, 0, r->at.count, order), 2);
   /* Padded on both sides; positions after the last are cropped. */
   int64_t padded = size_product(size_sum(s->steps, s->conv - 1), s->inner);
   size_t x = run(r, &halves, 1,
                  (struct operation){.name = "conv",
                                     .out = extent_sample(padded, WIDTH_NET),
                                     .keeps = KEEPS_IN(0),
-                                    .first_param = CONV,
-                                    .param_count = 2,
+                                    .first_param = r->at.conv,
+                                    .param_count = r->at.conv_count,
                                     .cast = CAST_LOW});
   x = function(r, "silu", x, inner);
   size_t seen = x;
   if (!r->tape->profile->turned_products && !r->tape->lowers)
     seen = tape_together(r->tape, x, turned);
-  size_t parts = split(r, project(r, "x", seen, s->dbl, X, 1, turned), 3);
+  size_t parts = split(r, project(r, "x", seen, s->dbl, r->at.x, 1, turned), 3);
   for (size_t i = 0; i < 3; i++)
     tape_resize(r->tape, parts + i, rows(r, i ? s->state : s->rank));
-  size_t step = project(r, "step", parts, s->inner, STEP, 2, ROWS_TOGETHER);
+  size_t step =
+      project(r, "step", parts, s->inner, r->at.step, 2, ROWS_TOGETHER);
   step = function(r, "softplus", step, inner);
   size_t decays = decay(r, step, all);
   size_t input = multiply(r, multiply(r, step, parts + 1, all), x, all);
   size_t y = skip(r, scan(r, decays, input, parts + 2, all), x);
   y = multiply(r, y, function(r, "silu", halves + 1, inner), inner);
-  return project(r, "out", y, s->channels, OUTSIDE, 1, turned);
+  return project(r, "out", y, s->channels, r->at.out, r->at.count, turned);
 }
 
 /* Values that Mamba's kernel keeps besides the first projection's output. */
@@ -340,9 +426,10 @@ static struct extent kept_fused(const struct ssm_recorder *r) {
                        WIDTH_NET);
 }
 
-/* Mamba 2 also keeps its output before the norm, and a factor for each row. */
+/* Mamba 2 also keeps its output before the norm or the gate, and of a norm a
+ * factor for each row. */
 static struct extent kept_heads(const struct ssm_recorder *r) {
-  return rows(r, size_sum(r->s.inner, r->s.groups));
+  return rows(r, size_sum(r->s.inner, r->norm ? r->s.groups : 0));
 }
 
 /* The output is recomputed for the gradient of the last matrix. */
@@ -351,26 +438,24 @@ static size_t fused(const struct ssm_recorder *r, size_t in) {
   int64_t decays = s->heads ? s->heads : size_product(s->inner, s->state);
   enum row_order order;
   size_t read = tape_rows(r->tape, in, &order);
-  size_t front = project(r, "in", read, s->front, INSIDE, 1, order);
-  size_t y = run(
-      r, &front, 1,
-      (struct operation){
-          .name = "scan",
-          .out = rows(r, s->inner),
-          .keeps = KEEPS_IN(0),
-          .kept = {s->heads ? kept_heads(r) : kept_fused(r),
-                   extent_fixed(size_product(2, decays), WIDTH_NET)},
-          .work = rows(r, size_product(2, s->mixed)),
-          .back_work = rows(r, size_product(3, s->mixed)),
-          .first_param = CONV,
-          .param_count = (s->heads ? (int)HEADS_OUTSIDE : (int)OUTSIDE) - CONV,
-          .cast = CAST_LOW});
+  size_t front = project(r, "in", read, s->front, 0, r->at.count, order);
+  size_t y = run(r, &front, 1,
+                 (struct operation){
+                     .name = "scan",
+                     .out = rows(r, s->inner),
+                     .keeps = KEEPS_IN(0),
+                     .kept = {s->heads ? kept_heads(r) : kept_fused(r),
+                              extent_fixed(size_product(2, decays), WIDTH_NET)},
+                     .work = rows(r, size_product(2, s->mixed)),
+                     .back_work = rows(r, size_product(3, s->mixed)),
+                     .first_param = r->at.conv,
+                     .param_count = r->at.out - r->at.conv,
+                     .cast = CAST_LOW});
   return run(r, &y, 1,
              (struct operation){.name = "out",
                                 .out = rows(r, s->channels),
-                                .first_param = s->heads ? (int)HEADS_OUTSIDE
-                                                        : (int)OUTSIDE,
-                                .param_count = 1,
+                                .first_param = r->at.out,
+                                .param_count = r->at.count,
                                 .splits = true,
                                 .guarded = true,
                                 .cast = CAST_LOW});
@@ -379,7 +464,8 @@ static size_t fused(const struct ssm_recorder *r, size_t in) {
 static size_t ssm_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct ssm *ssm = layer->args;
-  struct ssm_recorder r = {tape, sizes_of(layer)};
+  struct ssm_recorder r = {tape, sizes_of(layer), places_of(ssm),
+                           ssm->norm == NORM_ON};
   bool one = ssm->kernel ? ssm->kernel == SSM_FUSED
                          : tape->profile->fused_attention &&
                                !tape->profile->cpu_kernels;
