@@ -53,7 +53,8 @@ static enum weight_role role_of(const struct finder *f, const struct node *node,
     return param->name ? role_in_attention(param->name) : ROLE_OTHER;
   if (!node->kind->macs) /* it is added, not multiplied */
     return ROLE_OTHER;
-  if (is_front(f, node->kind))
+  if (is_front(f, node->kind) && param->name &&
+      strcmp(param->name, "weight") == 0) /* not the one of `latent` */
     return ROLE_ROUTER;
   if (f->words && tensor->out == f->words)
     return ROLE_HEAD;

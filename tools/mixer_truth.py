@@ -48,3 +48,19 @@ row("ssm heads=4 dim=8 state=6 bias=proj", 16,
     *mamba2(16, 4, 8, 6, conv_bias=False, bias=True))
 row("ssm heads=4 dim=8 state=6 bias=none", 16,
     *mamba2(16, 4, 8, 6, conv_bias=False))
+
+
+def latent_experts(width, count, top, hidden, latent):
+    """NemotronHMoE of transformers/models/nemotron_h without its shared
+    expert; e_score_correction_bias is a bias of the router here"""
+    return [nn.Linear(width, count), nn.Linear(width, latent, False),
+            nn.Linear(latent, width, False), values(count, hidden, latent),
+            values(count, latent, hidden)]
+
+
+EXPERT = "{ linear %d nobias relu; pow 2; linear %d nobias }"
+row("moe experts=4 top=2 latent=12 scores=sigmoid bias " + EXPERT % (20, 12),
+    32, *latent_experts(32, 4, 2, 20, 12))
+row("moe experts=512 top=22 latent=1024 scores=sigmoid bias "
+    + EXPERT % (2688, 1024), 4096,  # Nemotron 3 Super 120B
+    *latent_experts(4096, 512, 22, 2688, 1024))

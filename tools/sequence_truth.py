@@ -78,10 +78,13 @@ def even(rows, top, count):
 
 class Experts(nn.Module):
     """MixtralSparseMoeBlock of transformers/models/mixtral; Qwen2-MoE and
-    OLMoE leave the top's weights as they are."""
+    OLMoE leave the top's weights as they are; `latent`: NemotronHMoE."""
 
-    def __init__(self, width, count, top, expert, norm=True, bias=False):
+    def __init__(self, width, count, top, expert, norm=True, bias=False,
+                 latent=None):
         super().__init__()
+        self.down = latent and nn.Linear(width, latent, bias=False)
+        self.up = latent and nn.Linear(latent, width, bias=False)
         self.top, self.count, self.norm = top, count, norm
         self.gate = nn.Linear(width, count, bias=bias)
         self.experts = nn.ModuleList(expert() for _ in range(count))
@@ -94,13 +97,17 @@ class Experts(nn.Module):
         chosen.data.copy_(even(*chosen.shape, self.count))
         if self.norm:
             weights /= weights.sum(dim=-1, keepdim=True)
+        if self.down:
+            x = self.down(x)
         final = torch.zeros(x.shape)
         mask = F.one_hot(chosen, num_classes=self.count).permute(2, 1, 0)
         for i, expert in enumerate(self.experts):
             idx, top_x = torch.where(mask[i])
-            state = x[None, top_x].reshape(-1, shape[-1])
+            state = x[None, top_x].reshape(-1, x.shape[-1])
             state = expert(state) * weights[top_x, idx, None]
             final.index_add_(0, top_x, state)
+        if self.up:
+            final = self.up(final)
         return final.reshape(shape)
 
 
@@ -170,6 +177,13 @@ def experts():
          nn.Sequential(nn.Linear(12, 12),
                        Experts(12, 9, 2, lambda: Gated(12, 20)),
                        Experts(12, 5, 2, lambda: Gated(12, 20))), (5, 12))
+    for width, latent in (16, 12), (12, 20):
+        case(f"input 7x{width}; linear {width}; moe experts=5 top=2 "
+             f"latent={latent} {{ linear 24 gelu; linear {latent} }}; "
+             f"linear {width} tanh",
+             nn.Sequential(behind(width, Experts(
+                 width, 5, 2, lambda: plain(latent, 24), latent=latent)),
+                 nn.Linear(width, width), nn.Tanh()), (7, width))
     case("input 64x16; linear 16; add {} { moe experts=8 top=2 { linear 32 "
          "gelu; linear 16 } }; linear 16 tanh",
          nn.Sequential(nn.Linear(16, 16),

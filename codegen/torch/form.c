@@ -5,7 +5,7 @@
 
 #define PART LAYER(part, PART, "", part, "part")
 #define ROUTER \
-  LAYER(router, ROUTER, "", router, "experts top scores norm bias scale")
+  LAYER(router, ROUTER, "", router, "experts top latent scores norm bias scale")
 
 #define LAYER(id, WORD, plain, form, args) \
   void form_##form(struct torch_form *f);

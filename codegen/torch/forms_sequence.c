@@ -244,6 +244,8 @@ void form_ssm(struct torch_form *f) {
 /* The features of the experts' sum. */
 static int64_t summed_channels(const struct torch_form *f) {
   const struct model *model = f->model;
+  if (form_int(f, "latent"))
+    return form_int(f, "latent");
   for (size_t i = (size_t)f->index + 1; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
     if (node->kind->front && node_input(model, node, 1) == f->index)
@@ -260,20 +262,30 @@ static int64_t summed_channels(const struct torch_form *f) {
 void form_router(struct torch_form *f) {
   static const char *const words[] = {"False", "True"};
   double scale = form_real(f, "scale");
+  int64_t latent = form_int(f, "latent");
   if (f->node->copies != 1)
     f->refuses = "experts inside of experts";
   f->helpers |= 1u << HELPER_route;
   f->out = LAST;
   f->repeats = f->opens = true;
-  MAKE(f, "nn.Linear(%i, %i%k)", "channels", shape_channels(f->layer->in[0]),
-       "experts", form_int(f, "experts"), "bias", "True",
-       slice_of(words[form_word(f, "bias") != 0]));
+  int64_t channels = shape_channels(f->layer->in[0]);
+  struct slice bias = slice_of(words[form_word(f, "bias") != 0]);
+  if (latent) {
+    f->helpers |= 1u << HELPER_LatentRouter;
+    MAKE(f, "LatentRouter(%i, %i, %i%k)", "channels", channels, "experts",
+         form_int(f, "experts"), "latent", latent, "bias", "True", bias);
+  } else {
+    MAKE(f, "nn.Linear(%i, %i%k)", "channels", channels, "experts",
+         form_int(f, "experts"), "bias", "True", bias);
+  }
   CALL(f, "tokens = %c.flatten(0, -2)\n", form_on(f, 0, LAST));
   CALL(f, "weights, chosen = route(%m(tokens), %i%k%k%k)\n", form_module(f),
        "top", form_int(f, "top"), "norm", "True",
        form_truth(form_word(f, "norm") == 1), "sigmoid", "False",
        form_truth(form_word(f, "scores") == 2), "scale", "None",
        scale > 0 ? form_decimal(f, scale) : slice_of("None"));
+  if (latent)
+    CALL(f, "tokens = %m.fc1_latent_proj(tokens)\n", form_module(f));
   CALL(f, "total = tokens.new_zeros(len(tokens), %i)\n", "channels",
        summed_channels(f));
   CALL(f, "for expert in range(%i):\n", "experts", form_int(f, "experts"));
@@ -289,5 +301,15 @@ void form_moe(struct torch_form *f) {
   CALL(f, "rows = %c.flatten(0, -2) * weights[at, place, None]\n",
        form_on(f, 0, LAST));
   CALL(f, "total.index_add_(0, at, rows.to(total.dtype))\n");
-  CALL(f, "total.view(*%c.shape[:-1], -1)", form_on(f, 2, LAST));
+  if (form_int(f, "latent")) {
+    MAKE(f,
+         "nn.ModuleDict(dict(fc2_latent_proj=nn.Linear(%i, %i, "
+         "bias=False)))",
+         "latent", form_int(f, "latent"), "channels",
+         shape_channels(&f->layer->out));
+    CALL(f, "%m[\"fc2_latent_proj\"](total)", form_module(f));
+  } else {
+    CALL(f, "total");
+  }
+  CALL(f, ".view(*%c.shape[:-1], -1)", form_on(f, 2, LAST));
 }

@@ -18,8 +18,13 @@
 enum { SCORES_SOFTMAX = 1, SCORES_SIGMOID };
 enum { NORM_ON = 1, NORM_OFF };
 
+/* Names of transformers/models/nemotron_h/modeling_nemotron_h.py. */
+#define LATENT_DOWN "fc1_latent_proj.weight"
+#define LATENT_UP "fc2_latent_proj.weight"
+
 struct moe {
   int64_t experts, top;
+  int64_t latent;  /* features of the experts' rows; 0: the input's */
   double capacity; /* 0: unlimited rows */
   double scale;    /* of the weights; 0: none */
   int scores, norm, bias;
@@ -31,6 +36,9 @@ static const struct arg_spec moe_specs[] = {
         .doc = "number of experts: blocks with their own weights"),
     ARG(INT, KEY, "top", moe, top, .required = true, .min = 1,
         .doc = "number of experts for each token"),
+    ARG(INT, KEY, "latent", moe, latent, .min = 1, .fallback = "channels",
+        .doc = "number of features in which the experts work: one matrix "
+               "before them and one after them (Nemotron 3)"),
     ARG(REAL, KEY, "capacity", moe, capacity, .low = 0, .high = 65536,
         .fallback = "none",
         .doc =
@@ -59,12 +67,18 @@ static int64_t capacity_of(const struct moe *moe, int64_t tokens) {
   return rows < 0x1p40 ? max_i64((int64_t)rows, 1) : (int64_t)1 << 40;
 }
 
+/* Features of the experts' rows. */
+static int64_t features_of(const struct layer *router) {
+  const struct moe *moe = router->args;
+  return moe->latent ? moe->latent : shape_channels(router->in[0]);
+}
+
 /* ..x top x C: a row for each expert of a token; or experts x capacity x C. */
 static bool router_shape(struct layer *layer) {
   const struct moe *moe = layer->args;
   const struct shape *in = layer->in[0];
   int64_t rows = capacity_of(moe, shape_rows(in)),
-          channels = shape_channels(in);
+          channels = features_of(layer);
   if (moe->top > moe->experts) {
     struct diagnostic *d = layer_fail(layer, OUT_OF_RANGE, "top",
                                       "%" PRId64 " of %" PRId64 " experts",
@@ -91,6 +105,8 @@ static void router_params(const struct layer *layer, struct params *params) {
   params_add_matrix(params, "weight", in, moe->experts);
   if (moe->bias)
     params_add_vector(params, "bias", moe->experts, 0, spread_bias(in));
+  if (moe->latent)
+    params_add_matrix(params, LATENT_DOWN, in, moe->latent);
 }
 
 static void router_macs(const struct layer *layer, struct terms *terms) {
@@ -100,6 +116,8 @@ static void router_macs(const struct layer *layer, struct terms *terms) {
                                             shape_channels(in)},
                                  .count = 3,
                                  .split = 2});
+  if (moe->latent)
+    terms_add_product(terms, shape_rows(in), shape_channels(in), moe->latent);
 }
 
 /* An expert's rows depend on values, so that no plan runs it. */
@@ -120,7 +138,7 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                         (struct operation){.name = "router",
                                            .out = all,
                                            .keeps = KEEPS_IN(0),
-                                           .all_params = true,
+                                           .param_count = 1 + (moe->bias > 0),
                                            .guarded = true,
                                            .cast = CAST_LOW});
   scores = unary(
@@ -145,14 +163,37 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                                   .kept = {extent_fixed(1, WIDTH_INDEX)}});
 }
 
-/* Values shared by all experts: weights, the sum (initially
- * 0) and the routing. */
+/* One of the two matrices around the experts. */
+static size_t project(struct tape *tape, const char *name, size_t in, int param,
+                      struct extent out) {
+  enum row_order order;
+  size_t read = tape_rows(tape, in, &order);
+  return unary(tape, read,
+               (struct operation){.name = name,
+                                  .out = out,
+                                  .keeps = KEEPS_IN(0),
+                                  .rows = order,
+                                  .layout = LAYOUT_ROWS,
+                                  .first_param = param,
+                                  .param_count = 1,
+                                  .splits = true,
+                                  .guarded = true,
+                                  .cast = CAST_LOW});
+}
+
+/* Values shared by all experts: weights, their input, the
+ * sum (initially 0) and the routing. */
 static void begin(const struct layer *layer, struct tape *tape, size_t x) {
   const struct moe *moe = layer->args;
   int64_t tokens = shape_rows(layer->in[0]);
   int64_t chosen = size_product(tokens, moe->top);
   struct expert_turn *turn = tape->turn;
   turn->weights = choose(moe, tape, x, tokens);
+  turn->tokens = x;
+  if (moe->latent) {
+    turn->out = extent_sample(size_product(tokens, moe->latent), WIDTH_NET);
+    turn->tokens = project(tape, "latent", x, 1 + (moe->bias > 0), turn->out);
+  }
   turn->sum = tape_run(tape, &(struct operation){.name = "zeros",
                                                  .does = LOWERS(UNKNOWN, 0),
                                                  .layout = LAYOUT_ROWS,
@@ -179,7 +220,7 @@ static size_t router_trace(const struct layer *layer, struct tape *tape,
                 .name = "where",
                 .does = LOWERS(UNKNOWN, 0),
                 .out = extent_sample(size_product(2, rows), WIDTH_INDEX)});
-  size_t pair[2] = {in[0], turn->places};
+  size_t pair[2] = {turn->tokens, turn->places};
   size_t out = tape_run(tape, &(struct operation){.name = "dispatch",
                                                   .does = LOWERS(UNKNOWN, 0),
                                                   .in = pair,
@@ -203,8 +244,9 @@ static const struct layer_kind router = {
     .trace = router_trace,
 };
 
-/* The input's shape with the experts' features. */
+/* The input's shape with the experts' features, or with `latent` its own. */
 static bool moe_shape(struct layer *layer) {
+  const struct moe *moe = layer->args;
   const struct shape *made = layer->in[0], *rows = layer->in[1];
   struct shape same = shape_with_channels(rows, shape_channels(made));
   if (!shape_equal(made, &same)) {
@@ -216,7 +258,34 @@ static bool moe_shape(struct layer *layer) {
            "token");
   }
   layer->out = shape_with_channels(layer->in[2], shape_channels(made));
+  if (!moe->latent)
+    return true;
+  if (shape_channels(made) != moe->latent) {
+    struct diagnostic *d =
+        layer_fail(layer, SHAPE_MISMATCH, "latent",
+                   "an expert takes %" PRId64 " features and returns %" PRId64,
+                   moe->latent, shape_channels(made));
+    return diag_help(d,
+                     "with `latent`, an expert ends with as many features "
+                     "as it takes: `linear %" PRId64 "`",
+                     moe->latent);
+  }
+  layer->out = *layer->in[2];
   return true;
+}
+
+static void moe_params(const struct layer *layer, struct params *params) {
+  const struct moe *moe = layer->args;
+  if (moe->latent)
+    params_add_matrix(params, LATENT_UP, moe->latent,
+                      shape_channels(&layer->out));
+}
+
+static void moe_macs(const struct layer *layer, struct terms *terms) {
+  const struct moe *moe = layer->args;
+  if (moe->latent)
+    terms_add_product(terms, shape_rows(&layer->out), moe->latent,
+                      shape_channels(&layer->out));
 }
 
 /* Adds rows to their tokens. */
@@ -239,6 +308,7 @@ static size_t combine(struct tape *tape, size_t weighed) {
 /* Weighs each row, and adds up the rows of a token. */
 static size_t moe_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
+  const struct moe *moe = layer->args;
   struct expert_turn *turn = tape->turn;
   struct extent rows = extent_of(layer->in[0]);
   int64_t count = shape_rows(layer->in[0]);
@@ -264,7 +334,9 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
                                          .back_work = rows});
   tape->share = NULL;
   turn->sum = combine(tape, weighed);
-  return turn->sum;
+  if (!moe->latent || !turn->last)
+    return turn->sum;
+  return project(tape, "up", turn->sum, 0, extent_of(&layer->out));
 }
 
 static struct copies moe_copies(const void *args) {
@@ -274,4 +346,5 @@ static struct copies moe_copies(const void *args) {
 
 LAYER_KIND(moe, "Sequence", "mixture of experts: its block is one of them",
            LAYER_ARGS(moe, moe_specs), .front = &router, .copies = moe_copies,
-           .shape = moe_shape, .trace = moe_trace);
+           .shape = moe_shape, .params = moe_params, .macs = moe_macs,
+           .trace = moe_trace);

@@ -189,6 +189,7 @@ struct expert_turn {
   bool first, last;
   struct extent out;                 /* the experts' results are added to it */
   size_t weights, mask, places, sum; /* indices of values */
+  size_t tokens;                     /* the value whose rows experts get */
 };
 
 /* Kernels for norms of rows: as in the profile, fused, fused and keeping less,
