@@ -70,6 +70,10 @@ static struct settled word_of(const struct known_names *names,
   return (struct settled){.kind = KNOWN_WORD, .text = expr->name};
 }
 
+static bool is_none(const struct expr *expr) {
+  return expr->kind == EXPR_NAME && slice_is(expr->name, "none");
+}
+
 static struct settled equality(const struct known_names *names,
                                const struct expr *expr) {
   struct settled a = known_value(names, expr->left);
@@ -80,6 +84,8 @@ static struct settled equality(const struct known_names *names,
     a = word_of(names, expr->left);
   if (is_number(&a) && is_number(&b))
     return compared(expr->op, a.real, b.real);
+  if (is_number(&a) && is_none(expr->right))
+    return known_bool(expr->op == OP_NE);
   if (a.kind == KNOWN_NOT || a.kind != b.kind)
     return not_known;
   bool same = a.kind == KNOWN_WORD ? slice_equal(a.text, b.text)
@@ -140,6 +146,18 @@ static struct settled function(const struct known_names *names,
   return not_known;
 }
 
+/* [attend dense]; of anything else than names nothing is known. */
+static struct settled list_of(const struct known_names *names,
+                              const struct expr *expr) {
+  struct known_list *list = ARENA_NEW(names->arena, struct known_list);
+  for (const struct expr *item = expr->items; item; item = item->next) {
+    if (item->kind != EXPR_NAME)
+      return not_known;
+    *VEC_PUSH(names->arena, &list->all) = item->name;
+  }
+  return (struct settled){.kind = KNOWN_LIST, .list = list};
+}
+
 struct settled known_value(const struct known_names *names,
                            const struct expr *expr) {
   switch (expr->kind) {
@@ -150,6 +168,7 @@ struct settled known_value(const struct known_names *names,
   case EXPR_UNARY: return unary(names, expr);
   case EXPR_BINARY: return binary(names, expr);
   case EXPR_CALL: return function(names, expr);
+  case EXPR_LIST: return list_of(names, expr);
   default: return not_known;
   }
 }

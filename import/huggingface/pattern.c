@@ -108,6 +108,14 @@ static void push(struct hugging *h, struct known_list *list,
   *VEC_PUSH(h->graph->arena, &list->all) = slice_of(block);
 }
 
+/* The type's own kind of attention, `mixer` of its row. */
+static const char *own_mixer(struct hugging *h, const char *block) {
+  const struct fact *own = fact(h, "mixer");
+  return own && strcmp(block, "attend") == 0
+             ? graph_text(h->graph, "%.*s", SLICE_ARG(own->text))
+             : block;
+}
+
 /* One block for each letter: `M*-`. */
 static bool spell(struct hugging *h, const struct fact *letters,
                   struct known_list *list) {
@@ -116,14 +124,24 @@ static bool spell(struct hugging *h, const struct fact *letters,
     const char *block = block_of(letter);
     if (!block)
       return refuse(h, letters, letter, (int64_t)i + 1);
-    push(h, list, block);
+    push(h, list, own_mixer(h, block));
   }
   return true;
 }
 
+/* As many as the config says, or as a list has kinds. */
+static int64_t layers_of(const struct hugging *h) {
+  int64_t layers = number(h, "num_hidden_layers");
+#define LIST(name)              \
+  if (!layers && fact(h, name)) \
+    layers = fact(h, name)->integer;
+#include "import/huggingface/huggingface.def"
+  return layers;
+}
+
 static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h);
-  int64_t layers = number(h, "num_hidden_layers");
+  int64_t layers = layers_of(h);
   bool apart = fact(h, "layers_block_type");
   if (letters)
     return spell(h, letters, list);
@@ -132,12 +150,9 @@ static bool fill(struct hugging *h, struct known_list *list) {
   for (int64_t i = 0; i < layers; i++) {
     const char *mixer = mixer_of(h, i);
     const char *feed = mixer && !apart ? feed_of(h, i) : "";
-    const struct fact *own = fact(h, "mixer");
     if (!mixer || !feed)
       return false;
-    if (own && strcmp(mixer, "attend") == 0)
-      mixer = graph_text(h->graph, "%.*s", SLICE_ARG(own->text));
-    push(h, list, mixer);
+    push(h, list, own_mixer(h, mixer));
     if (*feed)
       push(h, list, feed);
   }

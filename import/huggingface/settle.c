@@ -311,6 +311,7 @@ static void settle_word(struct settler *s, const struct stmt *stmt) {
     return;
   }
   struct text text = text_new(s->arena);
+  map_add(s->arena, &s->called, value.text);
   for (size_t i = 0; i < value.text.length; i++)
     if (value.text.at[i] != ')')
       text_putc(&text, value.text.at[i] == '(' ? ' ' : value.text.at[i]);
@@ -398,7 +399,9 @@ static void put_tidy(struct text *out, struct slice text) {
     size_t end = out->length;
     while (end > line && out->at[end - 1] == ' ')
       last = --end > line ? out->at[end - 1] : '\n';
-    if (c == '\n' && end == line) {
+    if (c == ' ' && !quoted && end > line && end < out->length) {
+      continue; /* what stood between two blanks is gone */
+    } else if (c == '\n' && end == line) {
       out->length = line; /* an empty line */
     } else if (c == ';' && !quoted && strchr(";{\n", last)) {
       continue;

@@ -84,9 +84,8 @@ static struct slice word_meant(struct expander *e, const struct expr *expr) {
 /* `window=none`: as if nothing were written. */
 static bool is_none(struct expander *e, const struct arg_spec *spec,
                     const struct expr *expr) {
-  const char *usual = spec->fallback ? spec->fallback : "";
-  bool optional = spec->place == PLACE_WORD || strcmp(usual, "none") == 0 ||
-                  strcmp(usual, "all") == 0;
+  bool optional = !spec->required &&
+                  (spec->place == PLACE_WORD || spec->type == TYPE_INT);
   return optional && expr->kind == EXPR_NAME &&
          slice_is(word_meant(e, expr), "none") &&
          !word_index(spec->words, slice_of("none"));

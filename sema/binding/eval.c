@@ -127,7 +127,8 @@ static struct value eval_name(struct expander *e, const struct expr *expr) {
   e->depends = true;
   struct symbol *symbol = scope_find(e->scope, expr->name);
   if (!symbol) {
-    if (layer_kind_find(expr->name) || map_find(&e->words, expr->name))
+    if (layer_kind_find(expr->name) || map_find(&e->words, expr->name) ||
+        slice_is(expr->name, "none"))
       return name_value(expr->name, expr->span);
     struct symbol *named = path_of_net(e, expr->name, expr->span);
     if (named)
@@ -228,10 +229,16 @@ static struct value arithmetic(struct expander *e, const struct expr *expr,
                         : eval_integer(result.integer, expr->span);
 }
 
+/* `none`, which no number, size or truth value equals. */
+static bool is_none(const struct value *value) {
+  return value->kind == VALUE_NAME && !value->symbol && !value->layer &&
+         slice_is(value->name, "none");
+}
+
 static struct value compare(struct expander *e, const struct expr *expr,
                             const struct value *a, const struct value *b) {
   bool numbers = value_is_number(a) && value_is_number(b);
-  bool alike = a->kind == b->kind;
+  bool alike = a->kind == b->kind || is_none(a) || is_none(b);
   bool equality = expr->op == OP_EQ || expr->op == OP_NE;
   if (!numbers && !(alike && equality)) {
     report(e, WRONG_TYPE, expr->span, "cannot compare %s with %s",
