@@ -55,6 +55,34 @@ static int64_t cache_of(const char *net, const char *options) {
   return take(predict(net, options), serving, "cache_bytes");
 }
 
+/* Values of a state, as vllm/model_executor/layers/mamba/mamba_utils.py has
+ * them for the sizes of config.json. */
+static void states_of_published_layers(void **state) {
+  (void)state;
+  static const struct {
+    const char *net;
+    int64_t values;
+  } rows[] = {/* Nemotron-H 8B: 128 heads of 64, 8 groups, a state of 128 */
+              {NET("ssm heads=128 dim=64 groups=8"),
+               128 * 64 * 128 + (128 * 64 + 2 * 8 * 128) * 3},
+              /* Qwen3-Next 80B-A3B: 32 value heads and 16 key heads of 128 */
+              {NET("deltanet 32 kheads=16 dim=128 packed"),
+               32 * 128 * 128 + (2 * 16 * 128 + 32 * 128) * 3},
+              {NET("deltanet 4 kheads=2 dim=6 vdim=5 conv=3"),
+               4 * 6 * 5 + (2 * 2 * 6 + 4 * 5) * 2},
+              /* Kimi Linear 48B-A3B: 32 heads of 128 */
+              {NET("deltanet 32 dim=128 decay=channels"),
+               32 * 128 * 128 + 3 * 32 * 128 * 3}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int context = 100; context <= 1000; context *= 10) {
+      char options[64];
+      snprintf(options, sizeof options, "dtype=bf16 context=%d", context);
+      assert_int_equal(
+          take(predict(rows[i].net, options), serving, "sequence_cache_bytes"),
+          rows[i].values * 2);
+    }
+}
+
 /* In fp8 linear layers have a byte a weight and 4 for each matrix; the tables,
  * the router and the norms keep their 16 bits. By hand. */
 static void each_kind_of_matrix_has_its_type(void **state) {
@@ -567,6 +595,7 @@ static void the_page_has_its_figures(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_and_values_of_published_models),
+      cmocka_unit_test(states_of_published_layers),
       cmocka_unit_test(each_kind_of_matrix_has_its_type),
       cmocka_unit_test(keys_and_values_in_blocks),
       cmocka_unit_test(blocks_are_whole),

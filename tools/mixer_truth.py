@@ -64,3 +64,40 @@ row("moe experts=4 top=2 latent=12 scores=sigmoid bias " + EXPERT % (20, 12),
 row("moe experts=512 top=22 latent=1024 scores=sigmoid bias "
     + EXPERT % (2688, 1024), 4096,  # Nemotron 3 Super 120B
     *latent_experts(4096, 512, 22, 2688, 1024))
+
+
+def gated_delta(width, heads, kheads, dim, vdim, conv=4, packed=False):
+    """Qwen3NextGatedDeltaNet of transformers/models/qwen3_next; not packed,
+    Qwen3_5GatedDeltaNet of qwen3_5"""
+    key, value = kheads * dim, heads * vdim
+    outs = ((2 * key + 2 * value, 2 * heads) if packed else
+            (2 * key + value, value, heads, heads))
+    return [*(nn.Linear(width, out, bias=False) for out in outs),
+            depthwise(2 * key + value, conv), values(heads), values(heads),
+            values(vdim), nn.Linear(value, width, bias=False)]
+
+
+def kimi_delta(width, heads, dim, conv=4, full=False):
+    """KimiDeltaAttention of moonshotai/Kimi-Linear-48B-A3B-Instruct
+    modeling_kimi.py; full: use_full_rank_gate"""
+    inner = heads * dim
+    gate = [(width, inner)] if full else [(width, dim), (dim, inner)]
+    return [*(nn.Linear(width, inner, bias=False) for part in "qkv"),
+            *(depthwise(inner, conv) for part in "qkv"), values(heads),
+            values(inner), values(dim), nn.Linear(inner, width, bias=False),
+            *(nn.Linear(*sizes, bias=False) for sizes in
+              [(width, dim), (dim, inner), (width, heads), *gate])]
+
+
+for words, packed in (" packed", True), ("", False):
+    row("deltanet 4 kheads=2 dim=6 vdim=5" + words, 24,
+        *gated_delta(24, 4, 2, 6, 5, packed=packed))
+row("deltanet 3 dim=8 conv=2", 16, *gated_delta(16, 3, 3, 8, 8, conv=2))
+row("deltanet 32 kheads=16 dim=128 packed", 2048,  # Qwen3-Next 80B-A3B
+    *gated_delta(2048, 32, 16, 128, 128, packed=True))
+row("deltanet 32 kheads=16 dim=128", 4096,  # Qwen3.5 9B
+    *gated_delta(4096, 32, 16, 128, 128))
+row("deltanet 32 dim=128 decay=channels", 2304,  # Kimi Linear 48B-A3B
+    *kimi_delta(2304, 32, 128))
+row("deltanet 3 dim=8 conv=3 decay=channels gate=full", 16,
+    *kimi_delta(16, 3, 8, 3, True))

@@ -181,13 +181,14 @@ void python_settle_attention(struct python *p) {
   }
   for (int i = HELPER_Attention; i < HELPER_COUNT; i++) {
     const struct attention_class *a = &p->attentions[i];
-    p->helpers |= a->given[KEY_length] ? 1u << HELPER_Rotation : 0;
-    p->helpers |= a->given[KEY_kv_heads] ? 1u << HELPER_repeated : 0;
+    p->helpers |= a->given[KEY_length] ? HELPER_BIT << HELPER_Rotation : 0;
+    p->helpers |= a->given[KEY_kv_heads] ? HELPER_BIT << HELPER_repeated : 0;
     p->helpers |= a->given[KEY_kv_heads] && is_fused(a)
-                      ? 1u << HELPER_attend_in_groups
+                      ? HELPER_BIT << HELPER_attend_in_groups
                       : 0;
-    p->helpers |= a->given[KEY_relative] ? 1u << HELPER_relative_places : 0;
-    p->helpers |= a->given[KEY_shift] ? 1u << HELPER_other_edge : 0;
+    p->helpers |=
+        a->given[KEY_relative] ? HELPER_BIT << HELPER_relative_places : 0;
+    p->helpers |= a->given[KEY_shift] ? HELPER_BIT << HELPER_other_edge : 0;
   }
 }
 

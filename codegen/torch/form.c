@@ -116,12 +116,12 @@ const char *form_start_weights(struct torch_form *f) {
   switch (form_matrix(f)->computed) {
   case WEIGHTS_WNORM:
     MAKE(f, "weight_norm(");
-    f->helpers |= 1u << HELPER_weight_norm;
+    f->helpers |= HELPER_BIT << HELPER_weight_norm;
     return "))";
   case WEIGHTS_SPECTRAL: MAKE(f, "nn.utils.spectral_norm("); return "))";
   case WEIGHTS_WS:
     MAKE(f, "standardised(");
-    f->helpers |= 1u << HELPER_standardised;
+    f->helpers |= HELPER_BIT << HELPER_standardised;
     return form_param(f, "gain") ? "), gain=True)" : "))";
   default: return ")";
   }
@@ -165,7 +165,7 @@ void form_make_learned(struct torch_form *f, const char *fill,
   const struct module_name *name = alone(f, f->index);
   f->learned = true;
   if (!name)
-    f->helpers |= 1u << HELPER_Learned;
+    f->helpers |= HELPER_BIT << HELPER_Learned;
   MAKE(f, name ? "nn.Parameter(%s(" : "Learned(weight=%s(", fill);
   make_sizes(f, name, hints);
   MAKE(f, "))");

@@ -28,6 +28,8 @@ enum helper {
 #undef HELPER
   HELPER_COUNT
 };
+#define HELPER_BIT UINT64_C(1)
+_Static_assert(HELPER_COUNT <= 64, "a bit for each helper");
 
 /* The name of an attention class. */
 const char *attention_name(enum helper class);
@@ -58,7 +60,7 @@ struct torch_form {
   bool repeats;        /* `call` needs an input twice, so as a name */
   bool adds;           /* `call`, a sum, may overwrite the first input */
   bool learned;        /* form_make_learned made it */
-  unsigned helpers;    /* bits of enum helper */
+  uint64_t helpers;    /* bits of enum helper */
   bool opens, closes;  /* `call` begins or ends the loop of experts */
   const char *refuses; /* why there is no form, or NULL */
 };

@@ -135,9 +135,9 @@ static void put_special(struct torch_form *f) {
   if (form_word(f, "noout") && !is_joint(f)) /* a joint one has no output */
     out = form_number(f, 0);
   if (qknorm.length && !ln)
-    f->helpers |= 1u << HELPER_RMSNorm;
+    f->helpers |= HELPER_BIT << HELPER_RMSNorm;
   if (own) {
-    f->helpers |= 1u << HELPER_HeadNorm;
+    f->helpers |= HELPER_BIT << HELPER_HeadNorm;
     norm = own_norm(f);
   }
   MAKE(f, "%k%k%k%k%k%k%k%k%k%k", "out", "None", out, "norm", "None",
@@ -200,7 +200,7 @@ static void put_attention(struct torch_form *f, enum helper class) {
   int64_t seen = shape_channels(f->layer->in[at]);
   struct slice none = slice_of("None");
   int64_t other = seen, kv = form_int(f, "kv");
-  f->helpers |= 1u << class;
+  f->helpers |= HELPER_BIT << class;
   if (is_joint(f))
     seen = channels;
   MAKE(f, "%s(%i, %i%k%k%k%k%k%k%k%k%k%k%k%k%k%k", attention_name(class),
@@ -278,7 +278,7 @@ void form_mla(struct torch_form *f) {
   int64_t heads = form_int(f, "heads"), dim = form_int(f, "dim");
   int64_t vdim = form_int(f, "vdim");
   dim = dim ? dim : channels / heads;
-  f->helpers |= 1u << HELPER_LatentAttention;
+  f->helpers |= HELPER_BIT << HELPER_LatentAttention;
   MAKE(f, "LatentAttention(%i, %i, %i, %i, %i, %i%k%k%k%k%k%k%k%k)", "channels",
        channels, "heads", heads, "latent", form_int(f, "latent"), "rope",
        form_int(f, "rope"), "dim", dim, "vdim", vdim ? vdim : dim, "qlatent",
@@ -313,7 +313,7 @@ void form_deformattn(struct torch_form *f) {
   int values = form_given(f, "values") ? last : 0;
   int64_t channels = shape_channels(f->layer->in[0]);
   int64_t seen = shape_channels(f->layer->in[values]);
-  f->helpers |= 1u << HELPER_DeformableAttention;
+  f->helpers |= HELPER_BIT << HELPER_DeformableAttention;
   MAKE(f, "DeformableAttention(%i, %i, %v%k%k)", "channels", channels, "heads",
        form_int(f, "heads"), "maps", list_maps(f), "points", "4",
        form_number(f, form_int(f, "points")), "seen", "None",

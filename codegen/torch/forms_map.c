@@ -186,7 +186,7 @@ void form_pool(struct torch_form *f) {
                  : padded(f, windows, axes, ", value=-math.inf"),
            windows, axes, takes);
   if (!takes)
-    f->helpers |= 1u << HELPER_math;
+    f->helpers |= HELPER_BIT << HELPER_math;
   CALL(f, "%k%s)", "dilation", "1",
        form_tuple(f, EACH(windows, axes, dilation), axes),
        windows[0].ceil ? ", ceil_mode=True" : "");

@@ -67,7 +67,7 @@ static void put_tied(struct torch_form *f) {
   form_parameter(f, &f->call, 0);
   CALL(f, tie.transposed ? ".t()" : "");
   if (form_param(f, "bias")) {
-    f->helpers |= 1u << HELPER_Learned;
+    f->helpers |= HELPER_BIT << HELPER_Learned;
     MAKE(f, "Learned(bias=torch.zeros(%i))", "out_features",
          f->params.all.at[1].dim[0]);
     CALL(f, ", %m.bias", form_owner(f, 1));
@@ -133,7 +133,7 @@ void form_posembed(struct torch_form *f) {
   const struct param *table = form_param(f, "weight");
   int64_t places = shape_rows(in);
   if (table->sines) {
-    f->helpers |= 1u << HELPER_Fixed | 1u << HELPER_sines;
+    f->helpers |= HELPER_BIT << HELPER_Fixed | HELPER_BIT << HELPER_sines;
     MAKE(f, "Fixed(weight=sines(%i, %i))", "positions", table->dim[0],
          "features", table->dim[1]);
   } else {
@@ -161,7 +161,7 @@ void form_posembed(struct torch_form *f) {
 void form_distances(struct torch_form *f) {
   const struct sizes *window = form_sizes(f, "window");
   int64_t buckets = form_int(f, "buckets");
-  f->helpers |= 1u << HELPER_Distances;
+  f->helpers |= HELPER_BIT << HELPER_Distances;
   MAKE(f, "Distances(%v%k%k%k)", "window",
        form_list(f, window->at, window->rank), "buckets", "None",
        buckets ? form_number(f, buckets) : slice_of("None"), "most", "128",
@@ -224,7 +224,7 @@ void form_ssm(struct torch_form *f) {
   f->out = LAST;
   CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
   if (heads) {
-    f->helpers |= 1u << HELPER_HeadsScan;
+    f->helpers |= HELPER_BIT << HELPER_HeadsScan;
     MAKE(f, "HeadsScan(%i, %i, %i, %i%k%k%k%k%k)", "channels", channels,
          "inner", inner, "state", (mixed - inner) / (2 * groups), "heads",
          form_int(f, "heads"), "groups", "1", form_number(f, groups), "conv",
@@ -232,11 +232,29 @@ void form_ssm(struct torch_form *f) {
          proj_bias, "norm", "True", form_truth(form_param(f, "norm.weight")));
     return;
   }
-  f->helpers |= 1u << HELPER_SelectiveScan;
+  f->helpers |= HELPER_BIT << HELPER_SelectiveScan;
   MAKE(f, "SelectiveScan(%i, %i, %i, %i%k%k%k)", "channels", channels, "inner",
        inner, "state", form_param(f, "A_log")->dim[1], "rank",
        form_param(f, "dt_proj.weight")->dim[0], "conv", "4", conv, "conv_bias",
        "True", conv_bias, "proj_bias", "False", proj_bias);
+}
+
+void form_deltanet(struct torch_form *f) {
+  bool channels = form_word(f, "decay") == 2;
+  bool packed = form_word(f, "packed");
+  int64_t heads = form_int(f, "heads"), kheads = form_int(f, "kheads");
+  int64_t dim = form_int(f, "dim"), vdim = form_int(f, "vdim");
+  f->out = LAST;
+  f->helpers |= channels ? HELPER_BIT << HELPER_ChannelDeltaNet
+                         : HELPER_BIT << HELPER_DeltaNet;
+  MAKE(f, "%s(%i, %i, %i, %i, %i%k%k)",
+       channels ? "ChannelDeltaNet" : "DeltaNet", "channels",
+       shape_channels(f->layer->in[0]), "heads", heads, "kheads",
+       kheads ? kheads : heads, "dim", dim, "vdim", vdim ? vdim : dim, "conv",
+       "4", form_number(f, form_int(f, "conv")), channels ? "low" : "packed",
+       channels ? "True" : "False",
+       form_truth(channels ? form_word(f, "gate") != 1 : packed));
+  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
 }
 
 /* Experts */
@@ -265,13 +283,13 @@ void form_router(struct torch_form *f) {
   int64_t latent = form_int(f, "latent");
   if (f->node->copies != 1)
     f->refuses = "experts inside of experts";
-  f->helpers |= 1u << HELPER_route;
+  f->helpers |= HELPER_BIT << HELPER_route;
   f->out = LAST;
   f->repeats = f->opens = true;
   int64_t channels = shape_channels(f->layer->in[0]);
   struct slice bias = slice_of(words[form_word(f, "bias") != 0]);
   if (latent) {
-    f->helpers |= 1u << HELPER_LatentRouter;
+    f->helpers |= HELPER_BIT << HELPER_LatentRouter;
     MAKE(f, "LatentRouter(%i, %i, %i%k)", "channels", channels, "experts",
          form_int(f, "experts"), "latent", latent, "bias", "True", bias);
   } else {

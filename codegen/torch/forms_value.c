@@ -7,7 +7,7 @@
 static const char *start_norm(struct torch_form *f) {
   if (!form_param(f, "weight") || form_param(f, "bias"))
     return ")";
-  f->helpers |= 1u << HELPER_without_bias;
+  f->helpers |= HELPER_BIT << HELPER_without_bias;
   MAKE(f, "without_bias(");
   return "))";
 }
@@ -88,13 +88,13 @@ void form_ln(struct torch_form *f) {
 void form_rmsnorm(struct torch_form *f) {
   struct slice eps = form_decimal(f, form_real(f, "eps"));
   if (form_param(f, "weight")) {
-    f->helpers |= 1u << HELPER_RMSNorm;
+    f->helpers |= HELPER_BIT << HELPER_RMSNorm;
     MAKE(f, "RMSNorm(%i, eps=%v)", "channels", shape_channels(f->layer->in[0]),
          "eps", eps);
     call_module(f, LAST);
     return;
   }
-  f->helpers |= 1u << HELPER_rms_norm;
+  f->helpers |= HELPER_BIT << HELPER_rms_norm;
   f->out = LAST;
   CALL(f, "rms_norm(%c, (%i,), eps=%v)", form_in(f, 0, LAST), "channels",
        shape_channels(f->layer->in[0]), "eps", eps);
@@ -180,7 +180,7 @@ void form_softmax(struct torch_form *f) {
   const struct shape *in = f->layer->in[0];
   int at = axis->count ? axis_index(axis->at[0], in) : in->rank - 1;
   if (!log && form_word(f, "causal")) {
-    f->helpers |= 1u << HELPER_causal;
+    f->helpers |= HELPER_BIT << HELPER_causal;
     f->out = LAST;
     CALL(f, "F.softmax(causal(%c), -1)", form_in(f, 0, LAST));
     return;
@@ -220,7 +220,7 @@ void form_droppath(struct torch_form *f) {
     form_identity(f);
     return;
   }
-  f->helpers |= 1u << HELPER_drop_path;
+  f->helpers |= HELPER_BIT << HELPER_drop_path;
   CALL(f, "drop_path(%c, %v, self.training)", form_in(f, 0, f->in[0]),
        "drop_path", form_decimal(f, p));
   f->out.views = f->in[0].views || !f->alone; /* in inference */
@@ -250,7 +250,7 @@ static void make_vectors(struct torch_form *f) {
     form_make_learned(f, "torch.ones", hints);
     return;
   }
-  f->helpers |= 1u << HELPER_Learned;
+  f->helpers |= HELPER_BIT << HELPER_Learned;
   MAKE(f, "Learned(weight=torch.ones(%i), bias=torch.zeros(%i))", "channels",
        channels, "channels", channels);
 }
@@ -284,7 +284,7 @@ void form_weight(struct torch_form *f) {
                                                 "size", "size", "size", "size"};
   const struct shape *shape = &f->layer->out;
   if (form_word(f, "fixed")) {
-    f->helpers |= 1u << HELPER_Fixed;
+    f->helpers |= HELPER_BIT << HELPER_Fixed;
     MAKE(f, "Fixed(weight=torch.randn(%v))", "shape",
          form_list(f, shape->dim, shape->point ? 0 : shape->rank));
   } else {

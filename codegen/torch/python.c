@@ -7,7 +7,7 @@
 
 static const struct {
   const char *text;
-  unsigned needs;
+  uint64_t needs;
 } helpers[] = {
 #define HELPER(id, wanted, code) {code, wanted},
 #include "codegen/torch/helpers.def"

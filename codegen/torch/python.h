@@ -14,7 +14,7 @@ struct made {
   bool loose, repeats, adds;
   bool opens, closes; /* the loop of experts: form.h */
   bool list;          /* it stays a list, which readers join */
-  unsigned helpers;   /* bits of enum helper */
+  uint64_t helpers;   /* bits of enum helper */
   int taken;          /* layers that need it joined */
   int64_t real;      /* the node that makes this value: itself, or an input's */
   int64_t readers;   /* of the value, including outputs of the net */
@@ -98,7 +98,7 @@ struct python {
   int64_t *last, *variable;      /* by value, in the current body */
   VEC(struct class) classes;
   struct map class_names;
-  unsigned helpers;
+  uint64_t helpers;
   struct attention_class *attentions; /* by enum helper */
   const char *refuses;
 };
