@@ -182,8 +182,20 @@ static const struct fact *in_parts(const struct hugging *h, struct slice name) {
   return fact ? fact : fact_find(h->facts, name);
 }
 
+/* `a=@b` of a type's row: the type's key b has another meaning elsewhere. */
+static const struct fact *renamed(const struct hugging *h, struct slice name) {
+  struct slice key, value;
+  for (const char *at = h->type ? h->type->defaults : "";
+       hugging_pair(&at, &key, &value);)
+    if (slice_equal(key, name) && *value.at == '@')
+      return in_parts(h, slice_from(value, 1));
+  return NULL;
+}
+
 const struct fact *hugging_fact(const struct hugging *h, struct slice name) {
-  const struct fact *fact = in_parts(h, name);
+  const struct fact *fact = renamed(h, name);
+  if (!fact)
+    fact = in_parts(h, name);
 #define NAMED(param, key)             \
   if (!fact && slice_is(name, param)) \
     fact = in_parts(h, slice_of(key));
@@ -209,7 +221,7 @@ static void count_labels(struct hugging *h) {
 static void put_defaults(struct hugging *h) {
   struct slice name, value;
   for (const char *at = h->type->defaults; hugging_pair(&at, &name, &value);)
-    if (!is_said(h, name))
+    if (*value.at != '@' && !is_said(h, name))
       put_fact(h->facts, name, value);
 }
 

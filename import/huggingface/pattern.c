@@ -64,9 +64,13 @@ static const char *mixer_of(struct hugging *h, int64_t i) {
     const char *block = block_of(f->text);
     return block ? block : refuse(h, f, f->text, i + 1);
   }
-#define EVERY(name, others) \
-  if (number(h, name))      \
-    return (i + 1) % number(h, name) ? others : "attend";
+#define FLAG(name, one, zero) \
+  if ((f = item(h, name, i))) \
+    return f->integer ? one : zero;
+#include "import/huggingface/huggingface.def"
+#define EVERY(name, nth, others) \
+  if (number(h, name))           \
+    return (i + 1) % number(h, name) ? others : nth;
 #include "import/huggingface/huggingface.def"
   return "attend";
 }
@@ -89,6 +93,8 @@ static const char *feed_of(struct hugging *h, int64_t i) {
   const struct fact *kind = item(h, "mlp_layer_types", i);
   const struct fact *flag = item(h, "moe_layer_freq", i);
   int64_t every = number(h, "decoder_sparse_step");
+  if (!every)
+    every = number(h, "interleave_moe_layer_step");
   if (kind) {
     const char *block = block_of(kind->text);
     return block ? block : refuse(h, kind, kind->text, i + 1);

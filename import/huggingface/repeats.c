@@ -35,8 +35,16 @@ static size_t column_of(const struct text *out) {
   return out->length - at;
 }
 
+static void put_line(struct text *out, int depth) {
+  text_putc(out, '\n');
+  for (int i = 0; i < depth; i++)
+    text_put(out, "  ");
+}
+
+/* Calls of a turn in lines that are not too wide; `parted`: one for each run,
+ * as at the top. */
 static void put_words(struct text *out, const struct slice *words, size_t count,
-                      int depth);
+                      int depth, bool parted);
 
 static void put_run(struct text *out, const struct slice *words,
                     struct repeats_run run, int depth) {
@@ -44,28 +52,35 @@ static void put_run(struct text *out, const struct slice *words,
     text_puts(out, *words);
     return;
   }
-  text_printf(out, "repeat %zu { ", run.turns);
-  put_words(out, words, run.period, depth + 1);
-  text_put(out, " }");
+  struct text one = {.arena = out->arena};
+  put_words(&one, words, run.period, 0, false);
+  bool wide = memchr(one.at, '\n', one.length) || one.length > WIDE - 20;
+  text_printf(out, "repeat %zu {", run.turns);
+  if (wide) {
+    put_line(out, depth + 1);
+    put_words(out, words, run.period, depth + 1, false);
+    put_line(out, depth);
+  } else {
+    text_printf(out, " %.*s ", SLICE_ARG(one));
+  }
+  text_putc(out, '}');
 }
 
 static void put_words(struct text *out, const struct slice *words, size_t count,
-                      int depth) {
+                      int depth, bool parted) {
   for (size_t at = 0; at < count;) {
     struct repeats_run run = best_run(words + at, count - at);
     struct text one = {.arena = out->arena};
     put_run(&one, words + at, run, depth);
-    if (at > 0) {
-      bool wide = column_of(out) + one.length + 2 > WIDE || depth == 0;
-      text_put(out, wide ? "\n" : "; ");
-      for (int i = 0; wide && i < depth; i++)
-        text_put(out, "  ");
-    }
+    if (at > 0 && (parted || column_of(out) + one.length + 2 > WIDE))
+      put_line(out, depth);
+    else if (at > 0)
+      text_put(out, "; ");
     text_puts(out, text_slice(&one));
     at += run.period * run.turns;
   }
 }
 
 void repeats_put(struct text *out, const struct slice *words, size_t count) {
-  put_words(out, words, count, 0);
+  put_words(out, words, count, 0, true);
 }
