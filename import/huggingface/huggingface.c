@@ -97,6 +97,21 @@ static void put_head(struct hugging *h, struct text *out) {
     text_printf(out, "# %s\n", h->graph->notes.at[i]);
 }
 
+/* Towers and further layers that the config has and the template has not. */
+static void note_left_out(struct hugging *h) {
+  const char *before = "";
+#define LEFT_OUT(name, what)                                               \
+  {                                                                        \
+    const struct fact *fact = hugging_fact(h, slice_of(name));             \
+    bool there = fact && (fact->kind == FACT_OBJECT || fact->integer > 0); \
+    if (there && !hugging_counts(h, name) && strcmp(before, what) != 0) {  \
+      graph_note(h->graph, "its %s (%s) is left out", what, name);         \
+      before = what;                                                       \
+    }                                                                      \
+  }
+#include "import/huggingface/huggingface.def"
+}
+
 static bool make(struct hugging *h, struct slice template) {
   struct graph *graph = h->graph;
   struct text source, typed = text_new(graph->arena);
@@ -114,6 +129,7 @@ static bool make(struct hugging *h, struct slice template) {
   hugging_guess_dtype(h, params);
   if (!h->dtype)
     h->dtype = "f32";
+  note_left_out(h);
   put_types(h, text_slice(&source), &typed);
   if (right && h->quantised)
     hugging_note_bytes(h, text_slice(&typed));

@@ -45,9 +45,10 @@ struct hugging {
   const char *dtype, *weight_dtype; /* NULL: not known; none */
   const char *runtime; /* that files of this kind are made for; or NULL */
   struct stored stored;
-  const char *origin; /* "config.json": what says all this */
-  bool headed;        /* the template knows heads */
-  bool quantised;     /* values are stored with others beside them */
+  const char *origin;       /* "config.json": what says all this */
+  bool headed;              /* the template knows heads */
+  VEC(struct slice) params; /* of the template */
+  bool quantised;           /* values are stored with others beside them */
 };
 
 enum {
@@ -66,6 +67,10 @@ bool hugging_unknown_head(struct hugging *h);
 
 /* Those of a part of several are found without its name, too. */
 const struct fact *hugging_fact(const struct hugging *h, struct slice name);
+
+/* True if the template has params of that member of the config: one that has
+ * several towers has the one of the type. */
+bool hugging_counts(const struct hugging *h, const char *name);
 
 /* The net of facts, whoever filled them, in graph->source. */
 bool hugging_make(struct hugging *h);

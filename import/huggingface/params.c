@@ -94,10 +94,21 @@ static bool lacks_list(struct hugging *h, struct slice name) {
          !hugging_refuse(h, fact, "a list");
 }
 
+bool hugging_counts(const struct hugging *h, const char *name) {
+  bool towers = false, any = false;
+  for (size_t i = 0; i < h->params.count; i++) {
+    struct slice param = h->params.at[i];
+    towers = towers || slice_is(param, "tower");
+    any = any || slice_begins(param, name);
+  }
+  return any && (!towers || hugging_fact(h, slice_of("tower")));
+}
+
 struct settled hugging_given(void *user, const struct stmt *param,
                              const struct settled *usual) {
   struct hugging *h = user;
   const struct fact *fact = hugging_fact(h, param->name);
+  *VEC_PUSH(h->graph->arena, &h->params) = param->name;
   h->headed = h->headed || slice_is(param->name, "head");
   if (slice_is(param->name, "pattern"))
     return hugging_pattern(h, usual);
