@@ -203,7 +203,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"gpt2\",\n \"n_layer\": 150000}",
        "error: `n_layer` is 150000, not from 1 to 10,000"},
       {"{\"model_type\": \"llama\", \"hidden_size\": Infinite}",
-       "a comma was expected"},
+       "a value was expected"},
       {"{\"model_type\": \"llama\", \"hidden_size\": 1e400}",
        "a number is too large"},
       {"{\"model_type\": \"llama\", \"vocab_size\": 99999999999999999999}",

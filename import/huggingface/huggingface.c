@@ -97,6 +97,14 @@ static void put_head(struct hugging *h, struct text *out) {
     text_printf(out, "# %s\n", h->graph->notes.at[i]);
 }
 
+/* The config's own word for what it is, if the type is not chosen. */
+static const char *name_of(const struct hugging *h) {
+  const struct fact *said = fact_of(h->facts, "model_type");
+  return said && said->kind == FACT_WORD && !h->options->as
+             ? graph_text(h->graph, "%.*s", SLICE_ARG(said->text))
+             : h->type->name;
+}
+
 /* Towers and further layers that the config has and the template has not. */
 static void note_left_out(struct hugging *h) {
   const char *before = "";
@@ -116,7 +124,7 @@ static bool make(struct hugging *h, struct slice template) {
   struct graph *graph = h->graph;
   struct text source, typed = text_new(graph->arena);
   int64_t params = 0, all = 0;
-  const char *name = graph_identifier(graph, h->type->name);
+  const char *name = graph_identifier(graph, name_of(h));
   if (!settle_source(graph->arena, template, slice_of(name), hugging_given, h,
                      &source))
     return graph_fail(graph, 0, "%s.net cannot be read", h->type->file);

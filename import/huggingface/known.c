@@ -173,6 +173,15 @@ struct settled known_value(const struct known_names *names,
   }
 }
 
+/* 1e-06 as one writes it: 1e-6. */
+static void put_real(struct text *out, double value) {
+  struct text text = {.arena = out->arena};
+  text_real(&text, value);
+  for (size_t i = 0; i < text.length; i++)
+    if (i < 2 || text.at[i] != '0' || memcmp(text.at + i - 2, "e-", 2) != 0)
+      text_putc(out, text.at[i]);
+}
+
 void known_put(struct text *out, const struct settled *value) {
   if (value->text.length)
     text_puts(out, value->text);
@@ -181,5 +190,5 @@ void known_put(struct text *out, const struct settled *value) {
   else if (value->kind == KNOWN_INT)
     text_int(out, value->integer);
   else
-    text_real(out, value->real);
+    put_real(out, value->real);
 }

@@ -47,6 +47,8 @@ static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
       word = value;
   if (fact->integer && slice_is(word, "none"))
     word = param->more->rows->values->name;
+  if (!fact->integer && !is_allowed(param, word))
+    word = slice_of("off");
   if (is_allowed(param, word))
     return (struct settled){.kind = KNOWN_WORD, .text = word};
   hugging_refuse(h, fact, "a name");

@@ -117,9 +117,10 @@ static void push(struct hugging *h, struct known_list *list,
 /* The type's own kind of attention, `mixer` of its row. */
 static const char *own_mixer(struct hugging *h, const char *block) {
   const struct fact *own = fact(h, "mixer");
-  return own && strcmp(block, "attend") == 0
-             ? graph_text(h->graph, "%.*s", SLICE_ARG(own->text))
-             : block;
+  if (own && strcmp(block, "attend") == 0)
+    block = graph_text(h->graph, "%.*s", SLICE_ARG(own->text));
+  bool narrow = strcmp(block, "window") == 0 && fact(h, "sliding_window");
+  return narrow || strcmp(block, "window") != 0 ? block : "attend";
 }
 
 /* One block for each letter: `M*-`. */
