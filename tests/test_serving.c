@@ -83,6 +83,18 @@ static void states_of_published_layers(void **state) {
     }
 }
 
+/* Keys of 192 features and values of 128, of 4 heads (MiMo-V2-Flash); keys that
+ * are values are cached twice, as rope and norms part them (Gemma 4). */
+static void values_have_a_size_of_their_own(void **state) {
+  (void)state;
+  assert_int_equal(cache_of(NET("attention 64 kv=4 dim=192 vdim=128 causal"),
+                            "dtype=bf16 context=1600"),
+                   1600 * 4 * (192 + 128) * 2);
+  assert_int_equal(cache_of(NET("attention 8 kv=2 dim=16 novalues causal rope"),
+                            "dtype=bf16 context=1600"),
+                   1600 * 2 * 2 * 16 * 2);
+}
+
 /* In fp8 linear layers have a byte a weight and 4 for each matrix; the tables,
  * the router and the norms keep their 16 bits. By hand. */
 static void each_kind_of_matrix_has_its_type(void **state) {
@@ -596,6 +608,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_and_values_of_published_models),
       cmocka_unit_test(states_of_published_layers),
+      cmocka_unit_test(values_have_a_size_of_their_own),
       cmocka_unit_test(each_kind_of_matrix_has_its_type),
       cmocka_unit_test(keys_and_values_in_blocks),
       cmocka_unit_test(blocks_are_whole),

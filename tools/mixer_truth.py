@@ -89,6 +89,20 @@ def kimi_delta(width, heads, dim, conv=4, full=False):
               [(width, dim), (dim, inner), (width, heads), *gate])]
 
 
+def attention(width, heads, kv, dim, vdim=None, gate=None, has_values=True,
+              norm=False):
+    """Qwen3NextAttention (gate=channels) and Gemma4TextAttention
+    (has_values=False) of transformers/models; Step3p5Attention of
+    stepfun-ai/Step-3.5-Flash (gate=heads), MiMoV2Attention of
+    XiaomiMiMo/MiMo-V2-Flash (vdim)"""
+    vdim = vdim or dim
+    outs = [heads * dim * (2 if gate == "channels" else 1), kv * dim,
+            *[kv * vdim] * has_values, *[heads] * (gate == "heads")]
+    return [*(nn.Linear(width, out, bias=False) for out in outs),
+            nn.Linear(heads * vdim, width, bias=False),
+            *(values(dim) for _ in range(2 * norm))]
+
+
 for words, packed in (" packed", True), ("", False):
     row("deltanet 4 kheads=2 dim=6 vdim=5" + words, 24,
         *gated_delta(24, 4, 2, 6, 5, packed=packed))
@@ -101,3 +115,14 @@ row("deltanet 32 dim=128 decay=channels", 2304,  # Kimi Linear 48B-A3B
     *kimi_delta(2304, 32, 128))
 row("deltanet 3 dim=8 conv=3 decay=channels gate=full", 16,
     *kimi_delta(16, 3, 8, 3, True))
+
+row("attention 16 kv=2 dim=256 causal rope rotary=64 nobias qknorm "
+    "gate=channels", 2048,  # Qwen3-Next 80B-A3B
+    *attention(2048, 16, 2, 256, gate="channels", norm=True))
+row("attention 64 kv=8 dim=128 causal rope nobias qknorm gate=heads", 4096,
+    *attention(4096, 64, 8, 128, gate="heads", norm=True))  # Step 3.5 Flash
+row("attention 64 kv=4 dim=192 vdim=128 causal rope rotary=64 nobias", 4096,
+    *attention(4096, 64, 4, 192, 128))  # MiMo-V2-Flash, its full attention
+row("attention 32 kv=4 dim=512 novalues vnorm causal rope nobias qknorm "
+    "scale=none", 5376,  # Gemma 4 31B, its full attention
+    *attention(5376, 32, 4, 512, has_values=False, norm=True))

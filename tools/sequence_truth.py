@@ -218,16 +218,19 @@ class Own(nn.Module):
 
 class Attention(nn.Module):
     """eager attention of transformers, with what Qwen3 (qknorm), Gemma 2
-    (softcap), gpt-oss (sinks) and timm's CaiT (talking) add to it"""
+    (softcap), gpt-oss (sinks), timm's CaiT (talking), Qwen3-Next and Step 3.5
+    (gate), MiMo-V2-Flash (vdim) and Gemma 4 (novalues, vnorm) add to it"""
 
     def __init__(self, width, heads, kv=None, dim=None, bias="qkvo", out=None,
                  qknorm=None, norm_all=False, softcap=None, sinks=False,
                  talking=False,
                  scale="scores", causal=False, noout=False, packed=False,
-                 rotary=0, padded=0, dropout=0.0):
+                 rotary=0, padded=0, dropout=0.0, gate=None, vdim=None,
+                 novalues=False, vnorm=False):
         super().__init__()
         self.heads, self.kv = heads, kv or heads
         self.dim = dim or width // heads
+        self.vdim, self.vnorm, self.gate = vdim or self.dim, vnorm, gate
         full, less = self.heads * self.dim, self.kv * self.dim
         self.packed, self.causal, self.scale = packed, causal, scale
         self.rotary = rotary
@@ -241,12 +244,16 @@ class Attention(nn.Module):
         if padded:
             self.qkv = Padded(width, full, less, padded, dropout)
         elif not packed:
-            self.q = nn.Linear(width, full, bias="q" in bias)
+            self.q = nn.Linear(width, full * (2 if gate == "channels" else 1),
+                               bias="q" in bias)
             self.k = nn.Linear(width, less, bias="k" in bias)
-            self.v = nn.Linear(width, less, bias="v" in bias)
+            self.v = None if novalues else nn.Linear(
+                width, self.kv * self.vdim, bias="v" in bias)
+        self.g = nn.Linear(width, heads, False) if gate == "heads" else None
         self.o = None
         if not noout:
-            self.o = nn.Linear(full, out or width, bias="o" in bias)
+            self.o = nn.Linear(heads * self.vdim, out or width,
+                               bias="o" in bias)
         norm = {"rms": RMS, "ln": nn.LayerNorm}.get(qknorm)
         self.norm_all = norm_all  # of all heads at once: OLMo 2
         sizes = (full, less) if norm_all else (self.dim, self.dim)
@@ -274,10 +281,20 @@ class Attention(nn.Module):
             q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
             del qkv
         else:
-            q, k, v = self.q(x), self.k(x), self.v(x)
+            q, k = self.q(x), self.k(x)
+            v = self.v(x) if self.v else k
+            if self.gate == "channels":
+                q, gate = q.view(b, t, -1, 2 * self.dim).chunk(2, -1)
+                gate = gate.reshape(b, t, -1)
+            elif self.gate:
+                gate = self.g(x)[..., None]
             if self.norm_all:
                 q, k = self.norms[0](q), self.norms[1](k)
-            q, k, v = (y.view(b, t, -1, self.dim) for y in (q, k, v))
+            q, k, v = (y.view(b, t, -1, y.shape[-1] // count) if y.dim() < 4
+                       else y for y, count in
+                       ((q, self.heads), (k, self.kv), (v, self.kv)))
+            if self.vnorm:
+                v = v * torch.rsqrt(v.pow(2).mean(-1, keepdim=True) + 1e-6)
             if self.norms and not self.norm_all:
                 q, k = self.norms[0](q), self.norms[1](k)
             q, k, v = (y.transpose(1, 2) for y in (q, k, v))
@@ -285,7 +302,7 @@ class Attention(nn.Module):
             q, k = self.turned(q), self.turned(k)
         if self.kv != self.heads:
             k, v = (y[:, :, None].expand(-1, -1, self.heads // self.kv, -1, -1)
-                    .reshape(b, self.heads, t, self.dim) for y in (k, v))
+                    .reshape(b, self.heads, t, -1) for y in (k, v))
         if self.scale == "queries":
             q = q * self.dim ** -0.5
         scores = q @ k.transpose(2, 3)
@@ -313,6 +330,10 @@ class Attention(nn.Module):
         x = scores @ v
         del scores, v  # a frame that holds them has more, as of q and k above
         x = x.transpose(1, 2).reshape(b, t, -1)
+        if self.gate == "channels":
+            x = x * torch.sigmoid(gate)
+        elif self.gate:
+            x = (x.view(b, t, self.heads, -1) * gate.sigmoid()).view(b, t, -1)
         return self.o(x) if self.o else x
 
 
@@ -343,6 +364,24 @@ def attentions():
     attention("scale=queries", scale="queries")
     attention("scale=none nobias", scale=None, bias="")
     attention("talking", talking=True)
+    attention("gate=channels", gate="channels")
+    attention("gate=channels kv=2 causal nobias qknorm rope", causal=True,
+              gate="channels", kv=2, bias="", qknorm="rms", rotary=4)
+    attention("gate=channels dim=6 rope rotary=2", gate="channels", dim=6,
+              rotary=2)
+    attention("gate=heads", gate="heads")
+    attention("gate=heads kv=2 dim=6 vdim=5 causal nobias noout", kv=2, dim=6,
+              gate="heads", vdim=5, causal=True, bias="", noout=True)
+    attention("vdim=3", vdim=3)
+    attention("kv=2 dim=6 vdim=5", kv=2, dim=6, vdim=5)
+    attention("kv=1 vdim=7 bias=v rope", kv=1, vdim=7, bias="v", rotary=4)
+    attention("novalues", novalues=True)
+    attention("novalues kv=2 nobias qknorm causal rope", novalues=True, kv=2,
+              bias="", qknorm="rms", causal=True, rotary=4)
+    attention("vnorm", vnorm=True)
+    attention("novalues vnorm kv=2 nobias qknorm scale=none causal rope",
+              novalues=True, vnorm=True, kv=2, bias="", qknorm="rms",
+              scale=None, causal=True, rotary=4)
     attention("talking scale=queries views", talking=True, scale="queries",
               packed=True)
     attention("rope", rotary=4)

@@ -5,7 +5,8 @@
                                      tests/data/run and tests/golden/torch
     torch_export.py NETC NAME...     those of that name
 
-The runtime has no kernel for moe and ssm: these are run, but not compared.
+The runtime has no kernel for moe, ssm and deltanet: these are run, but not
+compared.
 
 For each net: the parameters and the output shapes are netc's own (on the
 device `meta`, which computes no values, where a net is too large for this);
@@ -59,6 +60,11 @@ KEPT = {
     "dinov2": "the same",
     "newer-layers": "open: its attention agrees, layer by layer",
     "experts-and-states": "netc has Mamba 2's kernel, which keeps less",
+    "heads-and-experts-of-a-size": "the same",
+    "delta-nets": "netc has fla's kernels, which keep less",
+    "gates-and-values":
+        "queries beside a gate are copied here, a view in transformers",
+    "one-gate-for-all": "the same",
     "efficientvit": "activations do not overwrite a part of a tensor here",
     "flattened-maps":
         "maps that are flattened in netc's order are turned, which copies",
@@ -266,7 +272,7 @@ def difference(net, path, settings, folder, about):
     done = subprocess.run([netc, "run", path, *settings, "--dtype", "f32",
                            "--weights", file, *words],
                           stderr=subprocess.PIPE, text=True)
-    if "the runtime has no kernel" in done.stderr:  # for moe and ssm
+    if "the runtime has no kernel" in done.stderr:  # for moe, ssm..
         return None
     sys.stderr.write(done.stderr)
     done.check_returncode()

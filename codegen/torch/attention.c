@@ -9,6 +9,7 @@
 #define ARGUMENTS(LOOSE, FLAT) \
   LOOSE(kv_heads)              \
   LOOSE(dim)                   \
+  LOOSE(vdim)                  \
   LOOSE(seen)                  \
   FLAT(bias)                   \
   FLAT(causal)                 \
@@ -24,6 +25,10 @@
   LOOSE(softcap)               \
   FLAT(sinks)                  \
   FLAT(talking)                \
+  FLAT(gate)                   \
+  FLAT(head_gate)              \
+  FLAT(novalues)               \
+  FLAT(vnorm)                  \
   FLAT(naive)                  \
   FLAT(sbhd)                   \
   LOOSE(rotary)                \

@@ -27,6 +27,8 @@ static bool is_special(const struct torch_form *f) {
          form_word(f, "noout") || form_word(f, "qknorm") ||
          form_real(f, "softcap") > 0 || form_word(f, "sinks") ||
          form_word(f, "talking") || form_int(f, "rotary") ||
+         form_int(f, "vdim") || form_word(f, "gate") ||
+         form_word(f, "novalues") || form_word(f, "vnorm") ||
          form_real(f, "base") > 0 || form_real(f, "stretch") > 0;
 }
 
@@ -121,6 +123,16 @@ static const char *own_norm(const struct torch_form *f) {
   return text_string(&text);
 }
 
+/* Those of gates, and of values that are not like keys. */
+static void put_parts(struct torch_form *f) {
+  int gate = form_word(f, "gate");
+  MAKE(f, "%k%k%k%k%k", "vdim", "None", or_none(f, "vdim"), "gate", "False",
+       form_truth(gate == ATTENTION_GATE_CHANNELS), "head_gate", "False",
+       form_truth(gate == ATTENTION_GATE_HEADS), "novalues", "False",
+       form_truth(form_word(f, "novalues")), "vnorm", "False",
+       form_truth(form_word(f, "vnorm")));
+}
+
 /* Writes the arguments that only some attentions have. */
 static void put_special(struct torch_form *f) {
   struct slice qknorm = {"", 0}; /* qknorm, qkln=all, .. */
@@ -148,6 +160,7 @@ static void put_special(struct torch_form *f) {
        or_none(f, "rotary"), "base", "10000", real_or(f, "base", "10000"),
        "stretch", "1", real_or(f, "stretch", "1"), "trained", "None",
        form_real(f, "stretch") > 1 ? or_none(f, "trained") : slice_of("None"));
+  put_parts(f);
 }
 
 /* A causal window of all tokens hides none that `causal` does not. */

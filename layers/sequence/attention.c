@@ -13,6 +13,8 @@ static const struct arg_spec attention_specs[] = {
                "query heads"),
     ARG(INT, KEY, "dim", attention, dim, .min = 1,
         .fallback = "channels / heads", .doc = "features of one head"),
+    ARG(INT, KEY, "vdim", attention, vdim, .min = 1, .fallback = "dim",
+        .doc = "features of one head of values (MiMo-V2-Flash)"),
     ARG(INT, KEY, "window", attention, window, .min = 1, .fallback = "all",
         .doc = "window in tokens: the latest ones, or without `causal` half "
                "of them on each side"),
@@ -61,6 +63,17 @@ static const struct arg_spec attention_specs[] = {
         .doc = "features of the output"),
     ARG(WORDS, WORD, "noout", attention, noout, .words = "noout",
         .doc = "without the output projection: heads x dim features"),
+    ARG(CHOICE, KEY, "gate", attention, gate, .words = "channels heads",
+        .fallback = "none",
+        .doc = "output gate, a sigmoid: for each channel, from queries of "
+               "twice the size (Qwen3-Next), or for each head, from a matrix "
+               "of its own (Step 3.5)"),
+    ARG(WORDS, WORD, "novalues", attention, novalues, .words = "novalues",
+        .doc = "without a projection of values: the projected keys are the "
+               "values, too (Gemma 4's global layers)"),
+    ARG(WORDS, WORD, "vnorm", attention, vnorm, .words = "vnorm",
+        .doc = "normalise each head of values by rmsnorm without weights "
+               "(Gemma 4)"),
     ARG(CHOICE, KEY, "scale", attention, scale, .words = "scores queries none",
         .fallback = "scores; queries if packed and not causal",
         .doc = "tensor that is divided by the root of dim"),
@@ -112,9 +125,12 @@ struct attention_sizes attention_sizes(const struct layer *layer) {
   for (int i = 0; i < in->rank - 2; i++)
     s.groups *= in->dim[i]; /* no overflow: divides the input's count */
   s.dim = attention->dim ? attention->dim : s.channels / s.heads;
+  s.vdim = attention->vdim ? attention->vdim : s.dim;
   if (!mul_i64(s.dim, s.heads, &s.width) || !mul_i64(s.dim, s.kv, &s.kv_width))
     s.width = s.kv_width = INT64_MAX; /* reported as an overflow later */
-  s.out = attention->noout || joint ? s.width
+  s.value_width = size_product(s.vdim, s.heads);
+  s.kv_value_width = size_product(s.vdim, s.kv);
+  s.out = attention->noout || joint ? s.value_width
           : attention->out          ? attention->out
                                     : s.channels;
   return s;
@@ -463,10 +479,11 @@ static bool attention_shape(struct layer *layer) {
   return check_bias_words(layer) && check_lora(layer) &&
          rope_check(layer, &attention->turns, attention->rope) &&
          check_heads(layer, &sizes) && check_cross(layer) &&
-         check_values(layer) && check_rope(layer, &sizes) &&
-         check_rotary(layer, &sizes) && check_relative(layer, &sizes) &&
-         check_shift(layer) && check_mask(layer, &sizes) &&
-         check_kernel(layer) && check_out(layer) && find_out(layer, &sizes);
+         attention_check_parts(layer, &sizes) && check_values(layer) &&
+         check_rope(layer, &sizes) && check_rotary(layer, &sizes) &&
+         check_relative(layer, &sizes) && check_shift(layer) &&
+         check_mask(layer, &sizes) && check_kernel(layer) && check_out(layer) &&
+         find_out(layer, &sizes);
 }
 
 /* The int64 index of a bias for each pair of positions: Swin's buffer. */

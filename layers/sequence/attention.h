@@ -7,6 +7,7 @@
 
 enum { ATTENTION_FUSED = 1, ATTENTION_NAIVE };
 enum { ATTENTION_SCORES = 1, ATTENTION_QUERIES, ATTENTION_UNSCALED };
+enum { ATTENTION_GATE_CHANNELS = 1, ATTENTION_GATE_HEADS };
 
 enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO, LORA_PADDED };
 
@@ -40,6 +41,7 @@ struct attention {
   int64_t heads;
   int64_t kv;     /* heads of keys and values; 0: `heads` */
   int64_t dim;    /* features of a head; 0: channels / heads */
+  int64_t vdim;   /* features of a head of values; 0: `dim` */
   int64_t rotary; /* features that rope rotates; 0: all of a head */
   struct rope_rule turns;
   int64_t window;
@@ -52,7 +54,7 @@ struct attention {
   struct layer_ref mask;   /* added to the scores */
   int causal, rope, kernel, nobias, biases, packed, views, sbhd, noout, scale,
       qknorm;
-  int sinks, talking;
+  int sinks, talking, gate, novalues, vnorm;
   struct lora lora;
   int adapted; /* adapted projections: enum attention_adapted */
 };
@@ -119,8 +121,9 @@ struct attention_sizes {
   int64_t keys;    /* positions of the keys */
   int64_t joined;  /* positions of the other stream, included in both */
   int64_t channels, key_channels, value_channels;
-  int64_t heads, kv, dim;
-  int64_t width, kv_width; /* features of all heads */
+  int64_t heads, kv, dim, vdim;
+  int64_t width, kv_width;             /* features of all heads */
+  int64_t value_width, kv_value_width; /* the same of values */
   int64_t out;
 };
 
@@ -156,7 +159,7 @@ void attention_projections(const struct layer *layer,
 
 /* Indices of the parameters after the projections; -1: none. */
 struct attention_places {
-  int relative, norm[4], talk[2], sinks;
+  int relative, norm[4], talk[2], sinks, gate;
 };
 
 struct attention_places attention_places(const struct layer *layer);
@@ -197,11 +200,32 @@ struct extent attention_row_sums(const struct attention_recorder *r,
  * heads that share them, before any is read. A single head is only expanded;
  * the product copies it. A plan needs no copies.
  */
-size_t attention_repeat(const struct attention_recorder *r, size_t in);
+size_t attention_repeat(const struct attention_recorder *r, size_t in,
+                        int64_t dim);
 
 /* Extent of rows of features, over all groups. */
 struct extent attention_rows(const struct attention_recorder *r, int64_t rows,
                              int64_t features);
+
+/* Reports an error and returns false if a gate, or values of another kind,
+ * do not fit other arguments. */
+bool attention_check_parts(const struct layer *layer,
+                           const struct attention_sizes *s);
+
+/* Queries and their gate, from the projection of both. */
+void attention_part_gate(const struct attention_recorder *r, size_t both,
+                         size_t *queries, size_t *gate);
+
+/* A number for each head, for its gate. */
+size_t attention_project_gate(const struct attention_recorder *r, size_t in);
+
+/* The product of the heads' results and the sigmoid of the gate. */
+size_t attention_gate(const struct attention_recorder *r, size_t context,
+                      size_t gate);
+
+/* RMS norm of each head of values, without weights. */
+size_t attention_normalise_values(const struct attention_recorder *r,
+                                  size_t values);
 
 /* Strides of such rows, one group after the other. */
 struct strides attention_strides(const struct attention_recorder *r,
@@ -211,9 +235,8 @@ struct strides attention_strides(const struct attention_recorder *r,
 size_t attention_unary(const struct attention_recorder *r, size_t in,
                        struct operation op);
 
-/* Rows of features, with an axis for the heads. */
-struct strides attention_heads(const struct attention_recorder *r,
-                               const struct strides *rows);
+/* Rows of features, with an axis for the heads of `dim` features. */
+struct strides attention_heads(const struct strides *rows, int64_t dim);
 
 /* Adds how many positions before and after are attended to. */
 void attention_lower_mask(const struct attention_recorder *r,

@@ -43,11 +43,12 @@ void attention_projections(const struct layer *layer,
   int64_t seen = joint ? s.channels : s.key_channels;
   const int64_t in[PROJECTIONS] = {
       s.channels,    seen,           joint ? seen : s.value_channels,
-      s.width,       s.key_channels, s.key_channels,
+      s.value_width, s.key_channels, s.key_channels,
       s.key_channels};
-  const int64_t out[PROJECTIONS] = {s.width,
+  bool gated = attention->gate == ATTENTION_GATE_CHANNELS;
+  const int64_t out[PROJECTIONS] = {size_product(s.width, gated ? 2 : 1),
                                     s.kv_width,
-                                    s.kv_width,
+                                    attention->novalues ? 0 : s.kv_value_width,
                                     attention->noout || joint ? 0 : s.out,
                                     joint ? s.width : 0,
                                     joint ? s.kv_width : 0,
@@ -89,7 +90,7 @@ static bool norm_has_bias(const struct attention *attention) {
 
 struct attention_places attention_places(const struct layer *layer) {
   const struct attention *attention = layer->args;
-  struct attention_places places = {-1, {-1, -1, -1, -1}, {-1, -1}, -1};
+  struct attention_places places = {-1, {-1, -1, -1, -1}, {-1, -1}, -1, -1};
   struct projection all[PROJECTIONS];
   attention_projections(layer, all);
   const struct projection *last = &all[PROJECTIONS - 1];
@@ -106,7 +107,9 @@ struct attention_places attention_places(const struct layer *layer) {
     next += 2;
   }
   if (attention->sinks)
-    places.sinks = next;
+    places.sinks = next++;
+  if (attention->gate == ATTENTION_GATE_HEADS)
+    places.gate = next;
   return places;
 }
 
@@ -186,9 +189,9 @@ static void norm_params(const struct layer *layer, struct params *params) {
   }
 }
 
-/* Names of CaiT and gpt-oss. */
-static void head_params(const struct attention *attention,
-                        struct params *params) {
+/* Names of CaiT, gpt-oss and Step 3.5. */
+static void head_params(const struct layer *layer, struct params *params) {
+  const struct attention *attention = layer->args;
   static const char *const names[2][2] = {{"proj_l.weight", "proj_l.bias"},
                                           {"proj_w.weight", "proj_w.bias"}};
   int64_t heads = attention->heads;
@@ -198,6 +201,9 @@ static void head_params(const struct attention *attention,
   }
   if (attention->sinks)
     params_add_vector(params, "sinks", heads, 0, 1);
+  if (attention->gate == ATTENTION_GATE_HEADS)
+    params_add_matrix(params, "g_proj.weight", shape_channels(layer->in[0]),
+                      heads);
 }
 
 /* Name of the weights' module; a packed projection is in the layer itself. */
@@ -245,7 +251,7 @@ void attention_params(const struct layer *layer, struct params *params) {
   }
   relative_params(layer->args, params);
   norm_params(layer, params);
-  head_params(layer->args, params);
+  head_params(layer, params);
   for (size_t i = first; attention->lora.rank && i < params->all.count; i++)
     params->all.at[i].fixed = !params->all.at[i].adapter;
 }
@@ -289,18 +295,24 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
                              attention_ahead(attention));
   int64_t read = joint ? own : s.keys;
   int64_t width = joint ? s.channels : s.key_channels;
-  product(terms, s.groups, own, s.channels, s.width);
+  bool gated = attention->gate == ATTENTION_GATE_CHANNELS;
+  product(terms, s.groups, own, s.channels,
+          size_product(s.width, gated ? 2 : 1));
+  if (attention->gate == ATTENTION_GATE_HEADS)
+    product(terms, s.groups, own, s.channels, s.heads);
   product(terms, s.groups, read, width, s.kv_width);
-  product(terms, s.groups, read, joint ? width : s.value_channels, s.kv_width);
+  if (!attention->novalues)
+    product(terms, s.groups, read, joint ? width : s.value_channels,
+            s.kv_value_width);
   if (joint) {
     product(terms, s.groups, s.joined, s.key_channels, s.width);
     product(terms, s.groups, s.joined, s.key_channels, s.kv_width);
     product(terms, s.groups, s.joined, s.key_channels, s.kv_width);
   }
   product(terms, s.groups, s.queries, s.width, seen);
-  product(terms, s.groups, s.queries, seen, s.width);
+  product(terms, s.groups, s.queries, seen, s.value_width);
   if (!attention->noout && !joint)
-    product(terms, s.groups, s.queries, s.width, s.out);
+    product(terms, s.groups, s.queries, s.value_width, s.out);
   if (attention->talking) {
     product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
     product(terms, s.groups, size_product(s.queries, seen), s.heads, s.heads);
@@ -320,8 +332,8 @@ int64_t attention_cache(const struct layer *layer, int64_t context) {
     return 0;
   if (attention->window && !crosses(layer))
     kept = min_i64(kept, attention->window);
-  return size_product(2,
-                      size_product(s.groups, size_product(kept, s.kv_width)));
+  return size_product(size_product(s.groups, kept),
+                      size_sum(s.kv_width, s.kv_value_width));
 }
 
 struct head_counts attention_head_counts(const struct layer *layer) {

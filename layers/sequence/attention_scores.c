@@ -34,12 +34,12 @@ static bool is_module(const struct attention_recorder *r) {
 /* Strides with heads first, with a head repeated for each
  * query head it serves. */
 static struct strides seen_by_heads(const struct attention_recorder *r,
-                                    size_t in) {
+                                    size_t in, int64_t dim) {
   struct strides lies = tape_strides(r->tape, in);
   if (!r->tape->lowers || lies.rank == 4) /* heads are first already */
     return lies;
-  int64_t heads = lies.dim[2] / r->s.dim;
-  lies = attention_heads(r, &lies);
+  int64_t heads = lies.dim[2] / dim;
+  lies = attention_heads(&lies, dim);
   lies = strides_move(&lies, 2, 1);
   if (heads == 1 && r->s.heads > 1) { /* one head for all queries, expanded */
     lies.dim[1] = r->s.heads;
@@ -57,23 +57,24 @@ static enum result moved(const struct attention_recorder *r, bool one_row) {
   return stays && !r->tape->lowers ? RESULT_VIEW : RESULT_NEW;
 }
 
-size_t attention_repeat(const struct attention_recorder *r, size_t in) {
+size_t attention_repeat(const struct attention_recorder *r, size_t in,
+                        int64_t dim) {
   if (r->tape->lowers || r->s.kv == r->s.heads)
     return in;
   return attention_unary(
       r, in,
       (struct operation){.name = "repeat",
-                         .out = attention_rows(r, r->s.keys, r->s.width),
+                         .out = attention_rows(r, r->s.keys, r->s.heads * dim),
                          .result = r->s.kv == 1 ? RESULT_VIEW : RESULT_NEW});
 }
 
 /* Puts heads first: a copy, unless they are first already. */
 static size_t by_heads(const struct attention_recorder *r, size_t in,
-                       int64_t rows) {
+                       int64_t rows, int64_t dim) {
   bool repeats = r->tape->lowers && r->s.kv != r->s.heads;
-  struct strides from = seen_by_heads(r, in);
+  struct strides from = seen_by_heads(r, in, dim);
   struct strides to = strides_dense(from.rank, from.dim);
-  struct strides out = heads_strides(r, rows, r->s.dim);
+  struct strides out = heads_strides(r, rows, dim);
   /* The module calls contiguous(): samples and heads of a packed row do not
    * merge to one axis. At a batch of 1 the row is contiguous. */
   bool one_row = rows == 1 && !attention_is_packed(r->attention);
@@ -82,7 +83,7 @@ static size_t by_heads(const struct attention_recorder *r, size_t in,
       r, in,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = &from, .out = &to),
-                         .out = attention_rows(r, rows, r->s.width),
+                         .out = attention_rows(r, rows, r->s.heads * dim),
                          .result =
                              is_module(r) ? RESULT_NEW : moved(r, one_row),
                          .view_of_one = of_one && r->s.groups == 1,
@@ -106,20 +107,21 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
     lies[1] = strides_move(&lies[1], 3, 2);
   struct strides to = heads_strides(r, r->s.queries, lies[1].dim[3]);
   struct lowering does = {.opcode = DOES_MATMUL, .in = lies, .out = &to};
-  return tape_run(
-      r->tape,
-      &(struct operation){.name = "matmul",
-                          .does = &does,
-                          .in = in,
-                          .in_count = 2 + more,
-                          .held = more,
-                          .by_channel = true,
-                          .out = out,
-                          .keeps = KEEPS_IN(0) | KEEPS_IN(1),
-                          .guarded = true,
-                          .attends = true,
-                          .macs = size_product(scores_of(r).count, r->s.dim),
-                          .cast = CAST_LOW});
+  return tape_run(r->tape,
+                  &(struct operation){
+                      .name = "matmul",
+                      .does = &does,
+                      .in = in,
+                      .in_count = 2 + more,
+                      .held = more,
+                      .by_channel = true,
+                      .out = out,
+                      .keeps = KEEPS_IN(0) | KEEPS_IN(1),
+                      .guarded = true,
+                      .attends = true,
+                      .macs = size_product(scores_of(r).count,
+                                           transposes ? r->s.dim : r->s.vdim),
+                      .cast = CAST_LOW});
 }
 
 /*
@@ -239,7 +241,7 @@ size_t attention_together(const struct attention_recorder *r, size_t context,
   struct strides lies = tape_strides(r->tape, context);
   struct strides from = strides_move(&lies, 1, 2);
   struct strides to = strides_dense(from.rank, from.dim);
-  struct strides rows = attention_strides(r, r->s.queries, r->s.width);
+  struct strides rows = attention_strides(r, r->s.queries, r->s.value_width);
   size_t value = attention_unary(
       r, context,
       (struct operation){.name = "heads",
@@ -452,7 +454,7 @@ static bool lie_first(const struct attention_recorder *r, int which) {
 
 size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
                        size_t v) {
-  struct extent unit = attention_rows(r, r->s.queries, r->s.width);
+  struct extent unit = attention_rows(r, r->s.queries, r->s.value_width);
   r->tape->core = true;
   size_t scores = product(r, q, k, true, scores_of(r), (size_t[]){q, k});
   if (scaled(r) == ATTENTION_SCORES)
@@ -462,7 +464,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
   size_t weights = drop(r, talk(r, soften(r, scores), 1));
   size_t seen = v;
   if (!is_module(r) && !lie_first(r, PROJECTION_VALUE))
-    v = by_heads(r, v, r->s.keys);
+    v = by_heads(r, v, r->s.keys, r->s.vdim);
   size_t context = product(r, turn_back(r, weights), v, false, unit,
                            (size_t[]){seen, weights});
   context = attention_together(r, context, unit, false);
@@ -474,18 +476,18 @@ size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
                               size_t k, size_t v) {
   bool queries = scaled(r) == ATTENTION_QUERIES;
   r->tape->core = true;
-  k = attention_repeat(r, k);
-  v = attention_repeat(r, v);
+  k = attention_repeat(r, k, r->s.dim);
+  v = attention_repeat(r, v, r->s.vdim);
   r->tape->core = false;
   if (queries && !is_module(r))
     q = times(r, q, r->factor);
   r->tape->core = true;
   if (!lie_first(r, PROJECTION_QUERY))
-    q = by_heads(r, q, r->s.queries);
+    q = by_heads(r, q, r->s.queries, r->s.dim);
   if (!lie_first(r, PROJECTION_KEY))
-    k = by_heads(r, k, r->s.keys);
+    k = by_heads(r, k, r->s.keys, r->s.dim);
   if (is_module(r))
-    v = by_heads(r, v, r->s.keys);
+    v = by_heads(r, v, r->s.keys, r->s.vdim);
   if (queries && is_module(r))
     q = times(r, q, r->factor);
   return attention_weigh(r, q, k, v);

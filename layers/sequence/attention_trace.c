@@ -122,7 +122,9 @@ static void project_own(const struct attention_recorder *r, int first,
                         size_t in, int64_t rows, size_t qkv[3]) {
   if (!attention_is_packed(r->attention)) {
     for (int i = 0; i < 3; i++)
-      qkv[i] = project(r, first + i, in, rows);
+      qkv[i] = i == PROJECTION_VALUE && r->attention->novalues
+                   ? qkv[PROJECTION_KEY]
+                   : project(r, first + i, in, rows);
     return;
   }
   qkv[0] = split(r, project(r, first, in, rows), rows, 3);
@@ -143,13 +145,14 @@ static void project_cross(const struct attention_recorder *r, const size_t *in,
     int keys = attention_keys(r->attention);
     int values = attention_values(r->attention);
     qkv[1] = project(r, PROJECTION_KEY, in[keys], r->s.keys);
-    qkv[2] = project(r, PROJECTION_VALUE, in[values], r->s.keys);
+    qkv[2] = r->attention->novalues
+                 ? qkv[1]
+                 : project(r, PROJECTION_VALUE, in[values], r->s.keys);
   }
 }
 
-struct strides attention_heads(const struct attention_recorder *r,
-                               const struct strides *rows) {
-  return strides_split(rows, 2, rows->dim[2] / r->s.dim);
+struct strides attention_heads(const struct strides *rows, int64_t dim) {
+  return strides_split(rows, 2, rows->dim[2] / dim);
 }
 
 struct extent attention_work(const struct attention_recorder *r,
@@ -170,7 +173,7 @@ static size_t normalise(const struct attention_recorder *r, size_t in,
   if (!r->attention->qknorm)
     return in;
   if (r->tape->lowers && !all)
-    heads = attention_heads(r, &lies);
+    heads = attention_heads(&lies, r->s.dim);
   struct strides out = strides_dense(heads.rank, heads.dim);
   struct lowering does = {.opcode = rms ? DOES_RMSNORM : DOES_LN,
                           .in = &heads,
@@ -247,9 +250,9 @@ static void project_joint(const struct attention_recorder *r, const size_t *in,
     qkv[i] = join(r, other[i], qkv[i], i ? r->s.kv_width : r->s.width);
 }
 
-/* Queries, keys and values as rows of all heads' features. */
+/* Queries, keys and values as rows of all heads' features, and the gate. */
 static void project_all(const struct attention_recorder *r, const size_t *in,
-                        size_t qkv[3]) {
+                        size_t qkv[3], size_t *gate) {
   if (attention_is_joint(r->attention)) {
     project_joint(r, in, qkv);
     return;
@@ -258,8 +261,14 @@ static void project_all(const struct attention_recorder *r, const size_t *in,
     project_cross(r, in, qkv);
   else
     project_own(r, PROJECTION_QUERY, in[0], r->s.queries, qkv);
+  if (r->attention->gate == ATTENTION_GATE_CHANNELS)
+    attention_part_gate(r, qkv[0], &qkv[0], gate);
+  else if (r->attention->gate)
+    *gate = attention_project_gate(r, in[0]);
   for (int i = 0; i < 2; i++)
     qkv[i] = normalise(r, qkv[i], i);
+  if (r->attention->vnorm)
+    qkv[2] = attention_normalise_values(r, qkv[2]);
 }
 
 /*
@@ -341,7 +350,7 @@ bool attention_turns_part(const struct attention_recorder *r) {
 static size_t rotate(const struct attention_recorder *r, size_t in) {
   struct strides lies = tape_strides(r->tape, in), heads = lies;
   if (r->tape->lowers)
-    heads = attention_heads(r, &lies);
+    heads = attention_heads(&lies, r->s.dim);
   size_t value =
       attention_turns_part(r) ? turn_part(r, in, &heads) : turn(r, in, &heads);
   struct strides out = strides_dense(lies.rank, lies.dim);
@@ -366,7 +375,7 @@ static bool gives_heads_first(const struct attention_recorder *r) {
   bool joins =
       attention_is_joint(r->attention) ||
       (r->attention->rope && (r->attention->views || attention_turns_part(r)));
-  return r->tape->half && !r->tape->lowers && joins;
+  return r->tape->half && !r->tape->lowers && joins && r->s.vdim == r->s.dim;
 }
 
 /* The mask's gradient before it is reduced: a value for each score. */
@@ -377,9 +386,12 @@ static struct extent mask_gradient(const struct attention_recorder *r) {
   return trained ? attention_rows(r, rows, r->s.keys) : (struct extent){0};
 }
 
-/* Flash is the kernel for 16 bits without a mask. */
+/* Flash is the kernel for 16 bits without a mask, for values of the keys' size
+ * (check_head_dim_size_flash of aten/src/ATen/native/transformers/cuda/
+ * sdp_utils.cpp). */
 static bool takes_flash(const struct attention_recorder *r) {
-  return r->tape->half && attention_mask(r->attention) <= 0;
+  return r->tape->half && attention_mask(r->attention) <= 0 &&
+         r->s.vdim == r->s.dim;
 }
 
 struct extent attention_row_sums(const struct attention_recorder *r,
@@ -403,7 +415,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                            size_t k, size_t v) {
   size_t in[4] = {q, k, v, r->mask};
   bool masked = attention_mask(r->attention) > 0;
-  struct extent sums = attention_row_sums(r, true);
+  struct extent sums = attention_row_sums(r, r->s.vdim == r->s.dim);
   bool seeds = r->attention->dropout <= 0 && !r->tape->profile->cpu_kernels;
   struct extent seed = extent_fixed(seeds, WIDTH_INDEX);
   struct extent none = {0};
@@ -411,16 +423,16 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   struct strides lies[3];
   /* Flash alone takes fewer heads of keys: enable_gqa of PyTorch. */
   if (!takes_flash(r)) {
-    in[1] = attention_repeat(r, k);
-    in[2] = attention_repeat(r, v);
+    in[1] = attention_repeat(r, k, r->s.dim);
+    in[2] = attention_repeat(r, v, r->s.vdim);
   }
   for (int i = 0; i < 3; i++) {
     lies[i] = tape_strides(r->tape, in[i]);
     if (r->tape->lowers)
-      lies[i] = attention_heads(r, &lies[i]);
+      lies[i] = attention_heads(&lies[i], r->s.dim);
   }
-  struct strides out = attention_strides(r, r->s.queries, r->s.width);
-  struct strides by_heads = attention_heads(r, &out);
+  struct strides out = attention_strides(r, r->s.queries, r->s.value_width);
+  struct strides by_heads = attention_heads(&out, r->s.vdim);
   struct lowering does = {
       .opcode = DOES_ATTENTION, .in = lies, .out = &by_heads, .real = {1}};
   if (r->attention->scale != ATTENTION_UNSCALED)
@@ -434,7 +446,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                    .in_count = 3 + masked,
                    .by_channel = true,
                    .attends = true,
-                   .out = attention_rows(r, r->s.queries, r->s.width),
+                   .out = attention_rows(r, r->s.queries, r->s.value_width),
                    .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
                             KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),
                    .kept = {sums, seed, seed},
@@ -449,7 +461,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                                        r->tape->profile->flash_by_samples);
   if (!turned && (!copied || r->tape->lowers))
     return value;
-  struct extent rows = attention_rows(r, r->s.queries, r->s.width);
+  struct extent rows = attention_rows(r, r->s.queries, r->s.value_width);
   return attention_together(r, value, rows, !turned);
 }
 
@@ -472,23 +484,25 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
                                  .s = attention_sizes(layer)};
   r.factor = 1 / sqrt((double)r.s.dim);
   r.mask = in[attention_mask(r.attention)];
-  size_t qkv[3], context;
+  size_t qkv[3], gate = 0, context;
   bool steps = r.attention->relative.rank || attention_steps(r.attention);
   r.fused = attention_is_fused(tape, r.attention->kernel) &&
             (r.attention->kernel || !steps) &&
             !(tape->profile->cpu_kernels && drops(&r));
-  if (tape->lowers &&
-      (attention_mask(r.attention) || r.attention->relative.rank))
+  if (tape->lowers && (attention_mask(r.attention) ||
+                       r.attention->relative.rank || r.s.vdim != r.s.dim))
     r.fused = false; /* not supported by the runtime's kernel */
   attention_projections(layer, r.projections);
   r.places = attention_places(layer);
-  project_all(&r, in, qkv);
+  project_all(&r, in, qkv, &gate);
   if (r.attention->rope) {
     qkv[0] = rotate(&r, qkv[0]);
     qkv[1] = rotate(&r, qkv[1]);
   }
   context = r.fused ? attend_fused(&r, qkv[0], qkv[1], qkv[2])
                     : attention_step_by_step(&r, qkv[0], qkv[1], qkv[2]);
+  if (r.attention->gate)
+    context = attention_gate(&r, context, gate);
   if (!r.attention->noout && !attention_is_joint(r.attention))
     return project(&r, PROJECTION_OUT, context, r.s.queries);
   struct strides lies = strides_of(&layer->out);

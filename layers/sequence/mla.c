@@ -319,7 +319,9 @@ static size_t mla_trace(const struct layer *layer, struct tape *tape,
                                           .heads = m.s.heads,
                                           .kv = m.s.heads,
                                           .dim = m.s.vdim,
-                                          .width = m.s.value},
+                                          .vdim = m.s.vdim,
+                                          .width = m.s.value,
+                                          .value_width = m.s.value},
                                     .factor = 1 / sqrt((double)m.s.key)};
   m.r.fused = attention_is_fused(tape, mla->kernel);
   return record(&m, in[0]);
