@@ -339,6 +339,7 @@ struct layer_kind {
   bool idle;         /* its output is its input */
   bool drops_bias;   /* in the tail of a layer, the default bias is none */
   bool overwrites;   /* a framework may run it in place */
+  bool asks;         /* its first input is queries, which each sample has */
   const char *loss;  /* the loss that includes this function; NULL: none */
   const char *sign;  /* of a join in diagrams: "+"; NULL: none */
 };

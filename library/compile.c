@@ -14,6 +14,7 @@
 #include "base/shown.h"
 #include "sema/model/degrees.h"
 #include "sema/model/detached.h"
+#include "sema/model/queries.h"
 #include "sema/repeat/node_turns.h"
 #include "sema/model/verify.h"
 #include "memory/serving/serving.h"
@@ -207,6 +208,7 @@ static enum netc_status find_defines(struct netc *netc) {
 static enum netc_status find_costs(struct netc *netc) {
   struct load *load = netc->load;
   detached_find(&load->model);
+  queries_find(&load->model);
   cost_find(&load->model, &load->settings, &load->diags);
   return outcome(load);
 }

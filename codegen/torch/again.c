@@ -25,13 +25,11 @@ static int64_t place_of(struct again_pair *pair, int which, int64_t value) {
 }
 
 static bool reads_alike(struct again_pair *pair, int64_t a, int64_t b) {
-  const struct model *model = pair->p->model;
-  const struct node *one = &model->nodes.at[a], *other = &model->nodes.at[b];
-  if (one->input_count != other->input_count)
+  int inputs = python_input_count(pair->p, a);
+  if (inputs != python_input_count(pair->p, b))
     return false;
-  for (int i = 0; i < one->input_count; i++) {
-    int64_t x = pair->p->made[node_input(model, one, i)].real;
-    int64_t y = pair->p->made[node_input(model, other, i)].real;
+  for (int i = 0; i < inputs; i++) {
+    int64_t x = python_input(pair->p, a, i), y = python_input(pair->p, b, i);
     if (place_of(pair, 0, x) != place_of(pair, 1, y))
       return false;
   }

@@ -237,7 +237,6 @@ static void put_input(struct body *b, struct torch_code *out,
 static struct torch_code fill_in(struct body *b, int64_t node,
                                  const struct pending *pending) {
   const struct torch_code *call = &b->p->made[node].call;
-  const struct node *at = &b->p->model->nodes.at[node];
   struct torch_code out = code_new(b->arena);
   size_t next = 0;
   for (size_t i = 0; i < call->text.length; i++) {
@@ -250,7 +249,7 @@ static struct torch_code fill_in(struct body *b, int64_t node,
       code_hole(&out, hole);
       continue;
     }
-    int64_t value = b->p->made[node_input(b->p->model, at, hole.input)].real;
+    int64_t value = python_input(b->p, node, hole.input);
     put_input(b, &out, &hole, pending, value);
   }
   struct torch_code whole = code_new(b->arena);
@@ -273,10 +272,9 @@ static bool nests(struct body *b, const struct pending *pending, int64_t node) {
 /* True if the first operand of a sum is a variable that nobody reads again. */
 static bool adds_to_variable(const struct body *b, int64_t node) {
   const struct python *p = b->p;
-  const struct node *sum = &p->model->nodes.at[node];
   if (!p->made[node].adds)
     return false;
-  int64_t to = p->made[node_input(p->model, sum, 0)].real;
+  int64_t to = python_input(p, node, 0);
   return !p->made[to].list && b->last[to] <= node;
 }
 
@@ -286,8 +284,7 @@ static bool adds_to_variable(const struct body *b, int64_t node) {
  */
 static void write_sum(struct body *b, const struct python_piece *piece,
                       int64_t node, const struct torch_code *sum) {
-  const struct model *model = b->p->model;
-  int64_t to = b->p->made[node_input(model, &model->nodes.at[node], 0)].real;
+  int64_t to = python_input(b->p, node, 0);
   int64_t place = b->variable[to];
   struct slice name = name_of(b, to), label = label_of(b, piece, node);
   struct torch_code lines = code_new(b->arena);
@@ -337,10 +334,8 @@ static struct torch_code write_head(struct body *b,
 /* True if the next call reads the pending expression. */
 static bool is_read(const struct body *b, const struct pending *pending,
                     int64_t node) {
-  const struct model *model = b->p->model;
-  const struct node *at = &model->nodes.at[node];
-  for (int i = 0; i < at->input_count; i++)
-    if (b->p->made[node_input(model, at, i)].real == pending->value)
+  for (int i = 0; i < python_input_count(b->p, node); i++)
+    if (python_input(b->p, node, i) == pending->value)
       return true;
   return false;
 }
@@ -442,11 +437,9 @@ static void find_last(struct body *b, int64_t *last) {
         piece->unit >= 0 ? &p->units.at[piece->unit] : NULL;
     for (size_t k = 0; inner && k < inner->inputs.count; k++)
       last[inner->inputs.at[k]] = piece->end - 1;
-    for (int64_t n = piece->first; !inner && n < piece->end; n++) {
-      const struct node *node = &p->model->nodes.at[n];
-      for (int k = 0; k < node->input_count && p->made[n].real == n; k++)
-        last[p->made[node_input(p->model, node, k)].real] = n;
-    }
+    for (int64_t n = piece->first; !inner && n < piece->end; n++)
+      for (int k = 0; k < python_input_count(p, n) && p->made[n].real == n; k++)
+        last[python_input(p, n, k)] = n;
   }
   for (size_t i = 0; i < s->outputs.count; i++)
     last[s->outputs.at[i]] = INT64_MAX;

@@ -17,6 +17,7 @@ struct made {
   uint64_t helpers;   /* bits of enum helper */
   int taken;          /* layers that need it joined */
   int64_t real;      /* the node that makes this value: itself, or an input's */
+  int64_t like;      /* of node.repeated: a value with samples */
   int64_t readers;   /* of the value, including outputs of the net */
   int64_t unit;      /* unit whose class has it */
   struct slice path; /* of its module in the class: conv1, convs[2] */
@@ -113,6 +114,10 @@ void python_find_forms(struct python *p);
 void python_settle_attention(struct python *p);
 bool python_put_attention(const struct python *p, struct text *out,
                           enum helper helper);
+
+/* The values that a node's code reads. units.c */
+int python_input_count(const struct python *p, int64_t node);
+int64_t python_input(const struct python *p, int64_t node, int input);
 
 /* Finds groups with modules, their inputs and outputs: units.c */
 void python_find_units(struct python *p);

@@ -1,4 +1,5 @@
 /* Units: parts with a module, their inputs and outputs. */
+#include "base/check.h"
 #include "codegen/torch/python.h"
 
 bool python_unit_holds(const struct python *p, int64_t unit, int64_t node) {
@@ -13,6 +14,29 @@ bool python_unit_holds(const struct python *p, int64_t unit, int64_t node) {
   return unit == 0 || (!input && node >= s->first && node < s->end);
 }
 
+int python_input_count(const struct python *p, int64_t node) {
+  const struct node *at = &p->model->nodes.at[node];
+  return at->input_count + at->repeated;
+}
+
+int64_t python_input(const struct python *p, int64_t node, int input) {
+  const struct node *at = &p->model->nodes.at[node];
+  int64_t value = input < at->input_count ? node_input(p->model, at, input)
+                                          : p->made[node].like;
+  return p->made[value].real;
+}
+
+/* The value with samples that is at hand where a node is. */
+static int64_t value_with_samples(const struct python *p, int64_t node) {
+  int64_t like = p->model->sources.at[0];
+  for (int64_t i = node - 1; i > like; i--)
+    if (p->made[i].real == i && !p->made[i].seen.one && !p->made[i].joins &&
+        p->last[i] > node && p->model->nodes.at[i].copies == 1 &&
+        !p->model->nodes.at[i].repeated)
+      return i;
+  return like;
+}
+
 /* Finds the last reader of each value, which follows all its makers. */
 static void find_last(struct python *p) {
   const struct model *model = p->model;
@@ -23,6 +47,12 @@ static void find_last(struct python *p) {
           (int64_t)i;
   for (size_t i = 0; i < model->outputs.count; i++)
     p->last[p->made[model->outputs.at[i].node].real] = INT64_MAX;
+  for (int64_t i = 0; i < (int64_t)model->nodes.count; i++) {
+    if (!model->nodes.at[i].repeated)
+      continue;
+    int64_t like = p->made[i].like = value_with_samples(p, i);
+    p->last[like] = max_i64(p->last[like], i);
+  }
 }
 
 /* The unit directly inside `outer` that contains `inner`. */
@@ -176,14 +206,12 @@ static void find_lists(struct python *p) {
   const struct model *model = p->model;
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct torch_code *call = &p->made[i].call;
-    const struct node *node = &model->nodes.at[i];
     p->made[i].list = p->made[i].joins > 0;
     for (size_t k = 0; k < call->holes.count; k++) {
       const struct hole *hole = &call->holes.at[k];
-      struct made *in =
-          hole->kind == HOLE_INPUT
-              ? &p->made[p->made[node_input(model, node, hole->input)].real]
-              : NULL;
+      struct made *in = hole->kind == HOLE_INPUT
+                            ? &p->made[python_input(p, (int64_t)i, hole->input)]
+                            : NULL;
       if (in && in->joins)
         in->taken += !hole->starred || in->joins != p->made[i].joins;
     }
@@ -203,11 +231,11 @@ void python_find_units(struct python *p) {
   p->variable =
       arena_alloc(p->arena, model->nodes.count + 1, sizeof *p->variable);
   for (size_t i = 0; i < model->nodes.count; i++) {
-    const struct node *node = &model->nodes.at[i];
-    add_modules(p, &known, (int64_t)i);
-    for (int k = 0; k < node->input_count && p->made[i].real == (int64_t)i; k++)
-      add_read(p, &known, p->made[node_input(model, node, k)].real,
-               p->made[i].unit);
+    int64_t node = (int64_t)i;
+    add_modules(p, &known, node);
+    for (int k = 0; k < python_input_count(p, node) && p->made[i].real == node;
+         k++)
+      add_read(p, &known, python_input(p, node, k), p->made[i].unit);
   }
   for (size_t i = 0; i < model->outputs.count; i++)
     add_read(p, &known, p->made[model->outputs.at[i].node].real, 0);

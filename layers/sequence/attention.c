@@ -501,4 +501,5 @@ LAYER_KIND(attention, "Sequence",
            LAYER_ARGS(attention, attention_specs), .shape = attention_shape,
            .params = attention_params, .macs = attention_macs,
            .trace = attention_trace, .index_bytes = attention_indices,
-           .cache = attention_cache, .heads = attention_head_counts);
+           .cache = attention_cache, .heads = attention_head_counts,
+           .asks = true);

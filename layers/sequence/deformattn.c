@@ -198,4 +198,4 @@ LAYER_KIND(deformattn, "Sequence",
            "attention to a few sampling points of maps, as in Deformable DETR",
            LAYER_ARGS(deformattn, deformattn_specs), .shape = deformattn_shape,
            .params = deformattn_params, .macs = deformattn_macs,
-           .trace = deformattn_trace);
+           .trace = deformattn_trace, .asks = true);

@@ -126,6 +126,19 @@ static size_t run_node(struct tracing *t, int64_t index) {
   return value;
 }
 
+/* RepeatBackward adds up the samples' gradients. A plan runs one sample. */
+static size_t repeat(struct tracing *t, const struct node *node, size_t value) {
+  struct tape *tape = &t->trace->tape;
+  if (!node->repeated || tape->lowers)
+    return value;
+  value = tape_run_on(tape, value,
+                      (struct operation){.name = "repeat",
+                                         .reduces = true,
+                                         .out = extent_of(node->out)});
+  see_shape(tape, value, node->out);
+  return value;
+}
+
 /* Nothing computed before or inside a checkpoint is overwritten. */
 static void find_fence(struct tracing *t, int64_t node) {
   struct tape *tape = &t->trace->tape;
@@ -182,7 +195,7 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
   /* A plan chooses what to overwrite and needs each value apart. */
   tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
                                                    : t->options->in_place);
-  size_t value = run_node(t, (int64_t)i);
+  size_t value = repeat(t, node, run_node(t, (int64_t)i));
   trace->value_of[i] = tape_place(tape, value);
   note_node(t, i, front);
   if (!again || node->kind->front)

@@ -85,6 +85,7 @@ struct node {
   bool frozen : 1;     /* its parameters are not trained */
   bool train_only : 1; /* in `fork train`, or an input only for it */
   bool unsure : 1;     /* an error is before or in it: sema/partial.c */
+  bool repeated : 1;   /* a weight, once for each sample: queries.h */
   bool channels_asked : 1, sizes_asked : 1; /* expressions read in.c, in.h */
 };
 
