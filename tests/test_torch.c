@@ -219,15 +219,10 @@ static void a_default_may_be_written_out(void **state) {
 static void places_of_weights_are_repeated(void **state) {
   (void)state;
   static const char *const between[] = {
-      "identity",
-      "ln",
-      "gelu",
-      "attention 4",
-      "rmsnorm",
-      "posembed",
-      "linear 32",
-      "bn",
-      "matmul { linear 8 } { linear 8 } transpose; linear 32",
+      "identity", "ln",
+      "gelu",     "rmsnorm",
+      "posembed", "linear 32",
+      "bn",       "matmul { linear 8 } { linear 8 } transpose; linear 32",
       "scale"};
   for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
     char net[400];
@@ -238,6 +233,17 @@ static void places_of_weights_are_repeated(void **state) {
              between[i]);
     expect(net, 0, ".expand(len(x), -1, -1, -1, -1).flatten(0, 1)", "");
   }
+}
+
+/* Attention asks with them, so each sample has its own from the start. */
+static void queries_are_repeated_at_once(void **state) {
+  (void)state;
+  static const char net[] =
+      "echo 'input 16x16x32; v: conv 32 1x1; weight 30x32; linear 32; "
+      "attention 4; linear 64; reshape 30x8x4x2; g: permute 1 0 2 3; from v; "
+      "gridsample g' | " NETC " --emit=py -";
+  expect(net, 0, "weight.repeat(len(x), 1, 1)", "");
+  expect(net, 0, "(x.reshape(-1, 4, 16, 16), y.flatten(0, 1),", "");
 }
 
 /* Names of x.py's state_dict(): written, and read again. */
@@ -486,6 +492,7 @@ int main(void) {
       cmocka_unit_test(a_hostile_file_name_stays_a_comment),
       cmocka_unit_test(a_default_may_be_written_out),
       cmocka_unit_test(places_of_weights_are_repeated),
+      cmocka_unit_test(queries_are_repeated_at_once),
       cmocka_unit_test(weights_go_by_the_names_of_the_file),
       cmocka_unit_test(names_are_those_of_a_file),
       cmocka_unit_test(names_of_chains_are_kept),

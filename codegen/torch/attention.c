@@ -167,6 +167,12 @@ static bool is_fused(const struct attention_class *a) {
          !a->given[KEY_talking];
 }
 
+/* True if one mask of a window serves all calls, since none needs more. */
+static bool shares_mask(const struct attention_class *a) {
+  return is_fused(a) && a->given[KEY_window] && !a->given[KEY_naive] &&
+         !a->given[KEY_relative];
+}
+
 void python_settle_attention(struct python *p) {
   const struct model *model = p->model;
   p->attentions = arena_alloc(p->arena, HELPER_COUNT, sizeof *p->attentions);
@@ -191,6 +197,7 @@ void python_settle_attention(struct python *p) {
     p->helpers |= a->given[KEY_kv_heads] && is_fused(a)
                       ? HELPER_BIT << HELPER_attend_in_groups
                       : 0;
+    p->helpers |= shares_mask(a) ? HELPER_BIT << HELPER_window_mask : 0;
     p->helpers |=
         a->given[KEY_relative] ? HELPER_BIT << HELPER_relative_places : 0;
     p->helpers |= a->given[KEY_shift] ? HELPER_BIT << HELPER_other_edge : 0;
@@ -273,6 +280,7 @@ static bool holds(const struct attention_class *a, struct slice word) {
       {"masks", a->adds_fused > 0},
       {"masks?", a->adds_fused && a->adds_fused < a->fused},
       {"latent", a->latent},
+      {"shares", shares_mask(a)},
       {"by_relative", a->relative_fused},
   };
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -323,6 +331,11 @@ static void put_letter(const struct attention_class *a, struct text *out,
   case 'W': text_put(out, width); break;
   case 'K': text_put(out, a->given[KEY_kv_heads] ? "kv_width" : width); break;
   case 'Q': text_puts(out, a->value[KEY_norm]); break;
+  case 'C':
+    text_put(out, !a->given[KEY_causal]   ? "False"
+                  : a->varies[KEY_causal] ? "self.causal"
+                                          : "True");
+    break;
   case 'S':
     text_put(out, is_named(a, "Values")             ? "keys"
                   : a->crosses && !is_named(a, "J") ? "seen"

@@ -360,8 +360,10 @@ static void put_head(struct python *p, struct text *out,
   text_put(out, p->given ? "tensors with the\n# names that --names gave."
                          : "what `netc weights\n# --names=py` writes.");
   text_put(out, "\n\n");
-  if (holds(rest, "math."))
-    text_put(out, "import math\n\n");
+  bool caches = holds(rest, "functools."), math = holds(rest, "math.");
+  text_put(out, caches ? "import functools\n" : "");
+  text_put(out, math ? "import math\n" : "");
+  text_put(out, caches || math ? "\n" : "");
   text_put(out, "import torch\n");
   if (holds(rest, "F."))
     text_put(out, "import torch.nn.functional as F\n");
