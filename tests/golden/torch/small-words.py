@@ -4,6 +4,7 @@
 # Maps are N C H W, sequences N L C. load_state_dict() takes what `netc weights
 # --names=py` writes.
 
+import functools
 import math
 
 import torch
@@ -86,6 +87,20 @@ def attend_in_groups(q, k, v, **how):
         q, repeated(q, k), repeated(q, v), **how)
 
 
+@functools.lru_cache(maxsize=4)
+def window_mask(queries, keys, window, causal, dtype, device):
+    """-inf where a position is not seen, else 0; all layers share it."""
+    with torch.inference_mode(False):  # a later step may need it
+        behind = (torch.arange(queries, device=device)[:, None]
+                  - torch.arange(keys, device=device))
+        if causal:
+            hidden = (behind < 0) | (behind >= (window or queries))
+        else:
+            hidden = behind.abs() > window // 2
+        mask = torch.zeros(queries, keys, dtype=dtype, device=device)
+        return mask.masked_fill_(hidden, -math.inf)
+
+
 class Rotation(nn.Module):
     """Rotates pairs of features, one of each half, by their position."""
 
@@ -144,20 +159,11 @@ class Attention(nn.Module):
             self.q_norm = norm(channels, eps=1e-6)
             self.k_norm = norm(kv_width, eps=1e-6)
 
-    def hidden(self, queries, keys, device):
-        behind = (torch.arange(queries, device=device)[:, None]
-                  - torch.arange(keys, device=device))
-        if not self.causal:
-            return behind.abs() > self.window // 2
-        hidden = behind < 0
-        if self.window:
-            hidden |= behind >= self.window
-        return hidden
-
     def masked(self, scores):
         if self.causal or self.window:
-            hidden = self.hidden(*scores.shape[-2:], scores.device)
-            scores = scores.masked_fill(hidden, -math.inf)
+            scores = scores + window_mask(
+                *scores.shape[-2:], self.window, self.causal,
+                scores.dtype, scores.device)
         return scores
 
     def weights(self, q, k):
@@ -169,7 +175,9 @@ class Attention(nn.Module):
         if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2.0
             mask = None
             if self.window:
-                mask = self.masked(q.new_zeros(q.shape[-2], k.shape[-2]))
+                mask = window_mask(
+                    q.shape[-2], k.shape[-2], self.window, self.causal,
+                    v.dtype, v.device)
             return attend_in_groups(
                 q, k, v, attn_mask=mask,
                 is_causal=self.causal and mask is None)
