@@ -18,6 +18,7 @@ struct torch_seen {
   enum torch_order order;
   const struct shape *map; /* ORDER_FLAT: the map */
   bool one;                /* its batch is 1: it depends on weights alone */
+  bool table;              /* it is `one`, and rows by distance */
   bool views; /* it may share memory with another tensor that is read */
 };
 

@@ -224,8 +224,33 @@ void form_stack(struct torch_form *f) {
   CALL(f, "], 1)");
 }
 
+/* A product by a table that has no samples, which `@` would copy for each; as
+ * add_decomposed_rel_pos() of segment-anything. */
+static void put_einsum(struct torch_form *f, bool transposed) {
+  int axes = f->layer->out.rank - 2;
+  struct text shared = text_new(f->arena);
+  for (int i = 0; i < axes; i++)
+    text_putc(&shared, (char)('d' + i));
+  struct slice by = text_slice(&shared);
+  CALL(f, "torch.einsum(\"b%Six,%S%s->b%Siy\", %c, %c[0])", by, by,
+       transposed ? "yx" : "xy", by, form_in(f, 0, LAST), form_on(f, 1, LAST));
+}
+
+static bool is_by_table(const struct torch_form *f) {
+  const struct shape *a = f->layer->in[0], *b = f->layer->in[1];
+  bool alike = a->rank == b->rank && a->rank > 2;
+  for (int i = 0; alike && i < a->rank - 2; i++)
+    alike = a->dim[i] == b->dim[i];
+  return alike && f->in[1].table && !f->in[0].one;
+}
+
 void form_matmul(struct torch_form *f) {
   bool transposed = form_word(f, "transpose");
+  if (is_by_table(f)) {
+    put_einsum(f, transposed);
+    f->out = joined(LAST);
+    return;
+  }
   f->out = joined(LAST);
   f->loose = true;
   CALL(f, "%c @ %c%s", operand(f, 0, LAST), operand(f, 1, LAST),

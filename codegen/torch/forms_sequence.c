@@ -162,13 +162,15 @@ void form_distances(struct torch_form *f) {
   const struct sizes *window = form_sizes(f, "window");
   int64_t buckets = form_int(f, "buckets");
   f->helpers |= HELPER_BIT << HELPER_Distances;
-  MAKE(f, "Distances(%v%k%k%k)", "window",
+  MAKE(f, "Distances(%v%k%k%k%k)", "window",
        form_list(f, window->at, window->rank), "buckets", "None",
        buckets ? form_number(f, buckets) : slice_of("None"), "most", "128",
        form_number(f, form_int(f, "most")), "causal", "False",
-       form_truth(form_word(f, "causal")));
+       form_truth(form_word(f, "causal")), "buffer", "False",
+       form_truth(form_word(f, "buffer")));
   CALL(f, "%m()", form_module(f));
-  f->out = (struct torch_seen){.order = ORDER_LAST, .one = true, .views = true};
+  f->out = (struct torch_seen){
+      .order = ORDER_LAST, .one = true, .table = true, .views = true};
 }
 
 void form_token(struct torch_form *f) {

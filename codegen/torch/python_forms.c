@@ -166,6 +166,9 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
   }
   kind->write(f);
   f->out.one = is_one(f, node->input_count);
+  for (int i = 0; i < node->input_count; i++)
+    f->out.table |= in[i].table;
+  f->out.table &= f->out.one;
   made->seen = f->out;
   made->joins = f->joins;
   made->loose = f->loose;
