@@ -447,6 +447,30 @@ class Modules(unittest.TestCase):
                                    torch.nn.BatchNorm2d(3))
         self.assertEqual(netc.from_torch(norm, (2, 3, 8, 8)).param_count, 6)
 
+    def test_have_tables_that_do_not_learn(self):
+        import torch
+
+        class Biased(torch.nn.Module):
+            """A bias by distance, computed as in Swin V2."""
+
+            def __init__(self):
+                super().__init__()
+                at = torch.arange(4)
+                rows = (at // 2)[:, None] - (at // 2) + 1
+                rows = 3 * rows + (at % 2)[:, None] - at % 2 + 1
+                self.register_buffer("rows", rows.flatten())
+                self.register_buffer("table", torch.rand(9, 2))
+                self.lines = torch.nn.Linear(2, 5)
+
+            def forward(self, x):
+                bias = self.lines(self.table)[self.rows].reshape(4, 4, 5)
+                return x + bias.permute(2, 0, 1)
+
+        net = netc.from_torch(Biased(), (2, 5, 4, 4))
+        self.assertEqual(net.param_count, 15)
+        self.assertIn("weight 9x2 fixed", net.source)
+        self.assertIn("distances 2x2 buffer", net.source)
+
     def test_are_printed(self):
         import torch
         printed = io.StringIO()

@@ -65,47 +65,61 @@ static bool has_buckets(struct ruler *ruler, const struct constant *places,
   return false;
 }
 
-static bool find_ruler(struct onnx *x, const struct constant *table,
-                       struct constant *places, struct ruler *ruler) {
+/* True if `places` select among so many rows by a distance. */
+static bool find_ruler(struct onnx *x, struct constant *places, int64_t rows,
+                       struct ruler *ruler) {
   int64_t n = side_of(places->count);
   *ruler = (struct ruler){{0}};
-  if (n < 2 || n > INT32_MAX || places->rank == MOST_AXES || table->rank != 2 ||
-      !table->trained || x->batch > 1 || onnx_int(x, "axis", 0) != 0 ||
-      !constant_known(x, places))
+  if (n < 2 || n > INT32_MAX || places->rank == MOST_AXES || x->batch > 1 ||
+      onnx_int(x, "axis", 0) != 0 || !constant_known(x, places))
     return false;
-  return has_window(ruler, places, table->dims[0]) ||
-         has_buckets(ruler, places, table->dims[0]);
+  return has_window(ruler, places, rows) || has_buckets(ruler, places, rows);
+}
+
+static bool ruler_of_table(struct onnx *x, const struct constant *table,
+                           struct constant *places, struct ruler *ruler) {
+  return table->rank == 2 && table->trained &&
+         find_ruler(x, places, table->dims[0], ruler);
+}
+
+/* Adds the n x n indices into so many rows. */
+static struct graph_node *distances(struct onnx *x, const struct ruler *ruler,
+                                    int64_t n, int64_t rows) {
+  struct graph_node *node = graph_join(x->graph, WORD_DISTANCES);
+  int64_t window[DISTANCE_AXES];
+  int axes = 0;
+  for (int i = 0; i < DISTANCE_AXES; i++)
+    if (axes || i == DISTANCE_AXES - 1 || ruler->args[DISTANCE_WINDOW + i] > 1)
+      window[axes++] = ruler->args[DISTANCE_WINDOW + i];
+  node->shape = (struct graph_shape){2, {n, n}};
+  if (!ruler->args[DISTANCE_BUCKETS]) {
+    graph_arg(x->graph, node, PART_OTHER, "",
+              graph_sizes(x->graph, window, axes));
+    return node;
+  }
+  graph_arg(x->graph, node, PART_OTHER, "", graph_sizes(x->graph, &n, 1));
+  graph_int(x->graph, node, PART_NONE, "buckets=", rows);
+  graph_option(x->graph, node, PART_NONE, "most=", ruler->args[DISTANCE_MOST],
+               128);
+  if (ruler->args[DISTANCE_CAUSAL])
+    graph_flag(x->graph, node, "causal");
+  return node;
 }
 
 bool onnx_is_by_distance(struct onnx *x, const struct constant *table,
                          struct constant *places) {
   struct ruler ruler;
-  return find_ruler(x, table, places, &ruler);
+  return ruler_of_table(x, table, places, &ruler);
 }
 
 bool onnx_read_by_distance(struct onnx *x, struct constant *table,
                            struct constant *places) {
   struct ruler ruler;
-  if (!find_ruler(x, table, places, &ruler))
+  if (!ruler_of_table(x, table, places, &ruler))
     return onnx_fail(x, "its indices depend on the inputs");
-  struct graph_node *node = graph_join(x->graph, WORD_DISTANCES);
   int rank = places->rank;
-  int64_t n = side_of(places->count), dims[MOST_AXES], window[DISTANCE_AXES];
-  int axes = 0;
-  for (int i = 0; i < DISTANCE_AXES; i++)
-    if (axes || i == DISTANCE_AXES - 1 || ruler.args[DISTANCE_WINDOW + i] > 1)
-      window[axes++] = ruler.args[DISTANCE_WINDOW + i];
-  node->shape = (struct graph_shape){2, {n, n}};
-  graph_arg(x->graph, node, PART_OTHER, "",
-            ruler.args[DISTANCE_BUCKETS] ? graph_sizes(x->graph, &n, 1)
-                                         : graph_sizes(x->graph, window, axes));
-  if (ruler.args[DISTANCE_BUCKETS]) {
-    graph_int(x->graph, node, PART_NONE, "buckets=", table->dims[0]);
-    graph_option(x->graph, node, PART_NONE, "most=", ruler.args[DISTANCE_MOST],
-                 128);
-    if (ruler.args[DISTANCE_CAUSAL])
-      graph_flag(x->graph, node, "causal");
-  }
+  int64_t n = side_of(places->count), dims[MOST_AXES];
+  struct graph_node *node = distances(x, &ruler, n, table->dims[0]);
   struct graph_node *rows = onnx_layer(x, WORD_EMBED, node->index);
   graph_int(x->graph, rows, PART_OTHER, "", table->dims[0]);
   graph_int(x->graph, rows, PART_CHANNELS, "", table->dims[1]);
@@ -114,6 +128,35 @@ bool onnx_read_by_distance(struct onnx *x, struct constant *table,
   memcpy(dims, places->dims, (size_t)rank * sizeof *dims);
   dims[rank] = table->dims[1];
   struct onnx_view view = {rows->index, layout_dense(rank + 1, dims)};
+  return onnx_give(x, 0, &view);
+}
+
+/* Swin V2 computes its table from the distances, by a small network. */
+bool onnx_gather_by_distance(struct onnx *x, const struct onnx_view *table,
+                             struct constant *places, bool *done) {
+  struct ruler ruler;
+  struct onnx_view rows;
+  int64_t n = side_of(places->count), dims[MOST_AXES];
+  *done = table->at.rank == 2 &&
+          find_ruler(x, places, table->at.dim[0], &ruler) &&
+          !ruler.args[DISTANCE_BUCKETS];
+  if (!*done)
+    return true;
+  if (!view_rearrange(x, table, (int[]){0, 1}, 2, &rows))
+    return false;
+  struct graph_node *node = distances(x, &ruler, n, table->at.dim[0]);
+  graph_flag(x->graph, node, "buffer");
+  node = onnx_layer(x, WORD_RESHAPE, node->index);
+  graph_arg(x->graph, node, PART_OTHER, "",
+            graph_sizes(x->graph, &places->count, 1));
+  node->shape = (struct graph_shape){1, {places->count}};
+  struct graph_node *taken = onnx_layer(x, WORD_GATHER, rows.node);
+  taken->key = "indices=";
+  taken->keyed = node->index;
+  taken->shape.size[0] = places->count;
+  memcpy(dims, places->dims, (size_t)places->rank * sizeof *dims);
+  dims[places->rank] = table->at.dim[1];
+  struct onnx_view view = {taken->index, layout_dense(places->rank + 1, dims)};
   return onnx_give(x, 0, &view);
 }
 

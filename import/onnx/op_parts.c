@@ -378,8 +378,12 @@ bool op_gather(struct onnx *x) {
   if (!places || !move_take(x, &m))
     return onnx_fail(x, "its indices depend on the inputs");
   int axis = onnx_axis(x, onnx_int(x, "axis", 0), m.view.at.rank);
-  if (axis < 0 || !constant_load(x, places))
+  bool done = false;
+  if (axis < 0 || !constant_load(x, places) ||
+      !onnx_gather_by_distance(x, &m.view, places, &done))
     return false;
+  if (done)
+    return true;
   if (places->count < 1 || places->count > MOST_FOLDED)
     return onnx_fail(x, "it has too many indices");
   return gather_places(x, &m, axis, places) && move_give(x, &m, 0);

@@ -438,6 +438,9 @@ const struct constant *onnx_distance_table(struct onnx *x,
                                            const char **window);
 bool onnx_read_by_distance(struct onnx *x, struct constant *table,
                            struct constant *places);
+/* The same of a table that layers compute; *done: it is one. */
+bool onnx_gather_by_distance(struct onnx *x, const struct onnx_view *table,
+                             struct constant *places, bool *done);
 
 /* Turns products, a softmax and moves into `attention`. */
 void onnx_find_attention(struct onnx *x);

@@ -103,6 +103,29 @@ def _own_parameters(module, model):
             yield from ("--parameter", name)
 
 
+def _mark_buffers(torch, module, model):
+    """Lists buffers of reals, such as tables, in the file's metadata, which
+    else count as parameters. Norms have statistics."""
+    norms = torch.nn.modules.batchnorm._NormBase
+    names = [f"{path}.{name}".lstrip(".")
+             for path, part in module.named_modules()
+             if not isinstance(part, norms)
+             for name, buffer in part.named_buffers(recurse=False)
+             if buffer.is_floating_point()]
+
+    def field(number, text):  # of a protobuf message
+        size, length = len(text), b""
+        while size > 127:
+            length += bytes((size % 128 + 128,))
+            size //= 128
+        return bytes((8 * number + 2,)) + length + bytes((size,)) + text
+
+    if names:
+        entry = field(1, b"netc.buffers") + field(2, " ".join(names).encode())
+        with open(model, "ab") as file:
+            file.write(field(14, entry))  # metadata_props of onnx.proto
+
+
 def _net(module, source, name, folded, settings) -> Net:
     """The net with a group per submodule, if that is the same net."""
     net = loads(source, name=name, **settings)
@@ -127,6 +150,7 @@ def _source(torch, module, tensors, folder, folded, values=False):
         # The exporter's warnings are about running the file.
         warnings.simplefilter("ignore")
         reason = _export(torch, module, tensors, model, values)
+    _mark_buffers(torch, module, model)
     done = subprocess.run(
         [program(), "import", model, "-o", to,
          *([] if folded else ["--flat"]),
