@@ -265,6 +265,15 @@ check-oracle: oracle $(build)/netc
 	-$(in_oracle) python3 tools/oracle/drawn.py $(build)/netc 32 \
 	  $$((0x$(MOVING)))
 
+# Models of torchvision on a fake GPU, beside the sources that netc.from_torch
+# writes for them: minutes. VISION=name for some of them.
+VISION = $(modules)
+oracle-torchvision: oracle wheel
+	rm -rf $(build)/package
+	$(PYTHON) -m zipfile -e $(build)/netc-*.whl $(build)/package
+	$(in_oracle) env PYTHONPATH=$(build)/package python3 \
+	  tools/oracle/compare.py $(build)/netc $(VISION:%=torchvision:%)
+
 # netc, MemTracker and real steps of a CPU, side by side: minutes.
 tracked = alexnet lenet5 squeezenet resnet mobilenet_v3 densenet inception_v3 \
   shufflenet_v2 unet convnext vit swin
@@ -411,7 +420,7 @@ mutants: all
          $(fuzz_objects:.o=.d)
 
 .PHONY: cmocka check check-long check-web check-onnx check-gathered check-editors \
-        oracle check-oracle oracle-steps \
+        oracle check-oracle oracle-steps oracle-torchvision \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \
         bench-instructions fuzz cover mutants print-objects \

@@ -5,8 +5,10 @@ Run by tools/oracle/run.sh in the root of `make oracle`. A line for each net:
 name, precision, bytes of netc and of PyTorch, each storage in whole blocks of
 512, and their difference; with --peaks the peak of a step, too. `mixed`: under
 autocast to bfloat16. `--list`: what is kept, by the node that keeps it.
-`--rows` writes rows of tests/data/torch2/cuda.csv. Ends with 1 if a net of
---exact differs in the bytes that are kept.
+`--rows` writes rows of tests/data/torch2/cuda.csv. `torchvision:NAME` is a
+model of torchvision itself, and netc's figure is that of the source that
+netc.from_torch writes for it, which --write stores in a folder. Ends with 1 if
+a net of --exact differs in the bytes that are kept.
 """
 import argparse
 import collections
@@ -21,6 +23,7 @@ import torch  # noqa: E402
 
 import alive  # noqa: E402
 import fake_cuda  # noqa: E402
+import vision  # noqa: E402
 import written  # noqa: E402
 from alive import key_of, tensors_of  # noqa: E402
 
@@ -76,7 +79,8 @@ def low(tensor):
 
 
 def torch_of(netc, net, batch, precision, listing, peaks):
-    kind, expressions = written.load(netc, net)
+    kind, expressions = vision.load(net) if vision.has(net) \
+        else written.load(netc, net)
     context = context_of(precision)
     with fake_cuda.card():
         model = kind().to("cuda").train()
@@ -122,13 +126,16 @@ def main():
     parser.add_argument("--peaks", action="store_true")
     parser.add_argument("--rows", action="store_true")
     parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--write", metavar="FOLDER")
     options = parser.parse_args()
     more, differ = PRECISIONS[options.precision], False
     for net in options.nets:
         name = Path(net).stem
         try:
-            told = written.told(options.netc, net, [
-                *PROFILE, *more, f"--batch={options.batch}"])
+            text = vision.source(options.netc, net, options.write) \
+                if vision.has(net) else None
+            told = written.told(options.netc, "-" if text else net, [
+                *PROFILE, *more, f"--batch={options.batch}"], text=text)
             theirs, peak = torch_of(options.netc, net, options.batch,
                                     options.precision, options.list,
                                     options.peaks)

@@ -1,0 +1,44 @@
+"""Models of torchvision, and the sources that netc.from_torch writes for them.
+
+`torchvision:NAME` is one. The package netc must be on PYTHONPATH.
+"""
+import functools
+import os
+import sys
+import warnings
+from pathlib import Path
+
+PREFIX = "torchvision:"
+
+
+def has(net):
+    return net.startswith(PREFIX)
+
+
+def load(net):
+    """What makes the model, and the expressions of its inputs."""
+    from torchvision import models
+    name = net[len(PREFIX):]
+    drawn = {"init_weights": False} \
+        if name in ("googlenet", "inception_v3") else {}
+    side = 299 if name == "inception_v3" else 224
+    return (functools.partial(models.get_model, name, **drawn),
+            [f"torch.zeros(1, 3, {side}, {side})"])
+
+
+def source(netc, net, folder=None):
+    """The source of the model; with `folder`, also as a file of it."""
+    os.environ["PATH"] = f"{Path(netc).parent}:{os.environ['PATH']}"
+    import netc
+    import torch
+    kind, expressions = load(net)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        made = netc.from_torch(kind(), eval(expressions[0], {"torch": torch}),
+                               folded=True)
+    for warning in said:
+        if "the module has" in str(warning.message):
+            print(net, warning.message, file=sys.stderr)
+    if folder:
+        Path(folder, f"{net[len(PREFIX):]}.net").write_text(made.source)
+    return made.source
