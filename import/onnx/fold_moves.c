@@ -389,6 +389,9 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
     inner *= c->dims[k];
   int64_t rows = at->count / depth;
   struct constant *result = constant_new(x, c->type, c->rank, c->dims);
+  /* Swin V2 keeps a part of a bias at 0. Masks begin without a tensor. */
+  result->trained = c->trained && c->proto;
+  result->name = c->name;
   if (in[2]->count != rows * inner || !fold_room(x, result, &reals, &wholes))
     return onnx_fail(x, "its values do not match its indices");
   for (int64_t i = 0; i < c->count; i++)
