@@ -274,6 +274,12 @@ oracle-torchvision: oracle wheel
 	$(in_oracle) env PYTHONPATH=$(build)/package python3 \
 	  tools/oracle/compare.py $(build)/netc $(VISION:%=torchvision:%)
 
+# x.py under torch.export and torch.compile, and beside onnxruntime with x.onnx:
+# minutes. EXPORTS="examples/zoo/vit.net" for some of the zoo.
+EXPORTS = $(wildcard examples/zoo/*.net)
+oracle-export: oracle $(build)/netc
+	$(in_oracle) python3 tools/oracle/exports.py $(build)/netc $(EXPORTS)
+
 # netc, MemTracker and real steps of a CPU, side by side: minutes.
 tracked = alexnet lenet5 squeezenet resnet mobilenet_v3 densenet inception_v3 \
   shufflenet_v2 unet convnext vit swin
@@ -420,7 +426,7 @@ mutants: all
          $(fuzz_objects:.o=.d)
 
 .PHONY: cmocka check check-long check-web check-onnx check-gathered check-editors \
-        oracle check-oracle oracle-steps oracle-torchvision \
+        oracle check-oracle oracle-steps oracle-torchvision oracle-export \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \
         bench-instructions fuzz cover mutants print-objects \
