@@ -100,6 +100,7 @@ static struct graph_node *add(struct graph *graph, enum layer_word word) {
   node->name = graph->at.name;
   node->kind = graph->at.kind;
   node->line = graph->at.line;
+  node->column = graph->at.column;
   node->source = graph->at.source;
   node->frozen = graph->at.frozen && graph_has_weights(word);
   if (graph->nodes.count == LIMIT_LAYERS)
@@ -124,7 +125,8 @@ struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input) {
   struct graph_node *node = add(graph, word);
   graph_operand(graph, node, input);
-  node->shape = *graph_shape(graph, input);
+  if (!graph->strict)
+    node->shape = *graph_shape(graph, input);
   return node;
 }
 
@@ -215,8 +217,8 @@ static void put_range(struct graph *graph, struct graph_node *node,
 struct graph_node *graph_slice(struct graph *graph, int input, int axis,
                                const char *name, int64_t from, int64_t to) {
   struct graph_node *node = graph_layer(graph, WORD_SLICE, input);
-  int64_t size = node->shape.size[axis];
-  bool channels = axis + 1 == node->shape.rank;
+  int64_t size = graph_shape(graph, input)->size[axis];
+  bool channels = axis + 1 == graph_shape(graph, input)->rank;
   graph_flag(graph, node, name);
   put_range(graph, node, channels ? PART_CHANNELS : PART_OTHER, from, to, size);
   node->shape.size[axis] = to - from;

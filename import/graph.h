@@ -75,13 +75,13 @@ struct graph_node {
   VEC(int) inputs;
   /* One more tensor by key, as in `cross=LABEL`. */
   const char *key;
-  int keyed;        /* the tensor of `key` */
-  int values, mask; /* for attention: `values=`, `mask=`; -1: none */
-  bool again;       /* `again LABEL`: the layer `keyed` on another input */
-  bool shared;      /* other statements name this layer: it has no tail */
-  const char *name; /* in the file; NULL: none worth keeping */
-  const char *kind; /* the file's word for the layer, for messages */
-  size_t line;      /* line in the file; 0: none */
+  int keyed;           /* the tensor of `key` */
+  int values, mask;    /* for attention: `values=`, `mask=`; -1: none */
+  bool again;          /* `again LABEL`: the layer `keyed` on another input */
+  bool shared;         /* other statements name this layer: it has no tail */
+  const char *name;    /* in the file; NULL: none worth keeping */
+  const char *kind;    /* the file's word for the layer, for messages */
+  size_t line, column; /* in the file; 0: none */
   const void *source;
   struct graph_shape shape;
   bool open;      /* the layer's rule has not yet given the shape */
@@ -102,7 +102,7 @@ struct graph_error {
 /* The part of the file that is being read; new nodes take these members. */
 struct graph_origin {
   const char *name, *kind;
-  size_t line;
+  size_t line, column;
   bool frozen;
   const void *source; /* that part, as the reader stores it */
 };
@@ -110,6 +110,7 @@ struct graph_origin {
 struct graph {
   struct arena *arena;
   bool ruled;                 /* the layers' rules give all shapes */
+  bool strict;                /* a layer that its rule refuses is an error */
   struct netc *rules;         /* compiles single layers; NULL: not yet opened */
   struct map ruled_before;    /* nodes with a shape, by compiled text */
   struct graph_node *refused; /* node that a rule refused: no source */
@@ -184,6 +185,12 @@ const struct graph_shape *graph_shape(struct graph *graph, int index);
 const char *graph_refusal(struct graph *graph, int index);
 /* Computes all shapes at the end; nodes from a refused one on have none. */
 void graph_close_rules(struct graph *graph);
+/*
+ * A reader that reports what a rule refuses in the rule's words: "`conv1`
+ * (Conv2D): a window of 9x9 does not fit the map of 6x8x8". The shape of a
+ * layer that failed has only sizes of 1.
+ */
+void graph_follow_rules(struct graph *graph);
 
 /* Adds a layer on one existing tensor, initially with the tensor's shape. */
 struct graph_node *graph_layer(struct graph *graph, enum layer_word word,

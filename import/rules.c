@@ -37,13 +37,17 @@ static void put_layer(struct text *out, const struct graph_node *node) {
     text_printf(out, " n%d", place_of(node, i));
   if (node->keyed >= 0)
     text_printf(out, " %skeyed0", node->key);
+  if (node->values >= 0)
+    text_put(out, " values=values0");
+  if (node->mask >= 0)
+    text_put(out, " mask=mask0");
   text_putc(out, '\n');
 }
 
 /* Writes the layer that another one names before it, on an input of its own. */
 static void put_keyed(struct graph *graph, struct text *out, int index) {
   const struct graph_node *node = graph_at(graph, index);
-  if (node->word == WORD_INPUT) {
+  if (node->inputs.count != 1 || graph_feeds(node) != 1) {
     put_input(graph, out, "keyed", 0, index);
     return;
   }
@@ -57,6 +61,10 @@ static struct slice source_of(struct graph *graph, struct graph_node *node) {
   struct text out = text_new(graph->arena);
   if (node->keyed >= 0)
     put_keyed(graph, &out, node->keyed);
+  if (node->values >= 0)
+    put_input(graph, &out, "values", 0, node->values);
+  if (node->mask >= 0)
+    put_input(graph, &out, "mask", 0, node->mask);
   for (size_t i = 0; i < node->inputs.count; i++)
     if (place_of(node, i) == (int)i && node->inputs.at[i] != node->keyed)
       put_input(graph, &out, "n", (int)i, node->inputs.at[i]);
@@ -64,12 +72,21 @@ static struct slice source_of(struct graph *graph, struct graph_node *node) {
   return text_slice(&out);
 }
 
-/* The slug of the first error; warnings may precede it. */
-static const char *error_of(struct netc *netc) {
+/* The slug of the first error; warnings may precede it. In a strict graph its
+ * message is the file's error. */
+static const char *error_of(struct graph *graph,
+                            const struct graph_node *node) {
   struct netc_diagnostic d = {.size = sizeof d};
-  for (size_t i = 0; netc_diagnostic(netc, i, &d) == NETC_OK; i++)
-    if (d.severity == NETC_SEVERITY_ERROR)
-      return d.slug;
+  for (size_t i = 0; netc_diagnostic(graph->rules, i, &d) == NETC_OK; i++) {
+    if (d.severity != NETC_SEVERITY_ERROR)
+      continue;
+    if (graph->strict) {
+      graph_fail(graph, node->line, "`%.64s` (%.64s): %s",
+                 node->name ? node->name : "", node->kind, d.message);
+      graph->error.column = node->column;
+    }
+    return d.slug;
+  }
   return "";
 }
 
@@ -80,7 +97,7 @@ static const char *compile(struct graph *graph, struct slice source,
   if (!graph->rules && !(graph->rules = netc_open(NULL, NULL)))
     arena_fail(graph->arena);
   if (netc_load_text(graph->rules, "", source.at, source.length) != NETC_OK)
-    return error_of(graph->rules);
+    return error_of(graph, node);
   netc_layer(graph->rules, netc_layer_count(graph->rules) - 1, &layer);
   node->shape.rank = layer.out.rank;
   for (int i = 0; i < layer.out.rank; i++)
@@ -103,23 +120,29 @@ const char *graph_refusal(struct graph *graph, int index) {
     return NULL;
   }
   const char *error = compile(graph, source, node);
-  if (error)
-    graph->refused = node;
-  else
+  if (!error)
     entry->pointer = node;
+  else if (!graph->strict)
+    graph->refused = node;
   return error;
 }
 
+void graph_follow_rules(struct graph *graph) {
+  graph->ruled = graph->strict = true;
+}
+
 const struct graph_shape *graph_shape(struct graph *graph, int index) {
+  static const struct graph_shape failed = {1, {1, 1, 1, 1, 1, 1, 1, 1}};
   graph_refusal(graph, index);
-  return &graph_at(graph, index)->shape;
+  return graph->strict && graph->failed ? &failed
+                                        : &graph_at(graph, index)->shape;
 }
 
 void graph_close_rules(struct graph *graph) {
   for (size_t i = 0; i < graph->nodes.count; i++) {
     struct graph_node *node = graph->nodes.at[i];
     graph_shape(graph, (int)i);
-    if (node->open || node == graph->refused)
+    if (node->open || graph->failed || node == graph->refused)
       node->shape.rank = 0;
   }
   netc_close(graph->rules);

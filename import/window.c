@@ -165,7 +165,7 @@ struct graph_node *window_conv(struct graph *graph, int input,
     graph_option(graph, node, PART_OTHER, "mult=", channels / in_channels, 1);
   else
     graph_option(graph, node, PART_GROUPS, "groups=", groups, 1);
-  if (in->rank == w->axes + 1) {
+  if (!graph->ruled && in->rank == w->axes + 1) {
     node->shape.rank = in->rank;
     for (int i = 0; i < w->axes; i++)
       node->shape.size[i] = window_count(w, i, in->size[i]);
@@ -197,12 +197,12 @@ static void put_sizes(struct graph *graph, struct graph_node *node,
     }
 }
 
-bool window_deconv(struct graph *graph, int input, int64_t channels,
-                   int64_t groups, const struct graph_window *w,
-                   const int64_t *more, struct graph_node **result) {
+struct graph_node *window_deconv(struct graph *graph, int input,
+                                 int64_t channels, int64_t groups,
+                                 const struct graph_window *w,
+                                 const int64_t *more) {
   static const int64_t ones[3] = {1, 1, 1}, none[3] = {0};
   struct graph_node *node = graph_layer(graph, WORD_DECONV, input);
-  bool left = true;
   more = more ? more : none;
   graph_int(graph, node, PART_CHANNELS, "", channels);
   graph_arg(graph, node, PART_KERNEL, "",
@@ -212,15 +212,13 @@ bool window_deconv(struct graph *graph, int input, int64_t channels,
   put_sizes(graph, node, "dilate=", w->dilate, w->axes, 1);
   put_sizes(graph, node, "outpad=", more, w->axes, 0);
   graph_option(graph, node, PART_GROUPS, "groups=", groups, 1);
-  for (int i = 0; i < w->axes; i++) {
+  for (int i = 0; !graph->ruled && i < w->axes; i++)
     node->shape.size[i] = (node->shape.size[i] - 1) * w->stride[i] +
                           w->dilate[i] * (w->kernel[i] - 1) + 1 - w->before[i] -
                           w->after[i] + more[i];
-    left = left && node->shape.size[i] > 0;
-  }
-  node->shape.size[w->axes] = channels;
-  *result = node;
-  return left;
+  if (!graph->ruled)
+    node->shape.size[w->axes] = channels;
+  return node;
 }
 
 struct graph_node *window_pool(struct graph *graph, enum layer_word word,

@@ -38,19 +38,19 @@ int64_t window_count_up(const struct graph_window *w, int axis, int64_t in);
 /* Sets the padding of TensorFlow's SAME for a map of that size. */
 void window_same(struct graph_window *w, const int64_t *in);
 
-/* Adds `conv`, or `dwconv` if each input channel is a group of its own. The
- * shape is set if the input's is known. */
+/* Adds `conv`, or `dwconv` if each input channel is a group of its own. */
 struct graph_node *window_conv(struct graph *graph, int input,
                                int64_t in_channels, int64_t channels,
                                int64_t groups, const struct graph_window *w);
 
 /* Adds `deconv`, with padding that is cut off and `more` at the end (NULL:
- * none). False if the output is empty, which the caller reports. */
-bool window_deconv(struct graph *graph, int input, int64_t channels,
-                   int64_t groups, const struct graph_window *w,
-                   const int64_t *more, struct graph_node **node);
+ * none). */
+struct graph_node *window_deconv(struct graph *graph, int input,
+                                 int64_t channels, int64_t groups,
+                                 const struct graph_window *w,
+                                 const int64_t *more);
 
-/* Adds `pool` or `avgpool`; `ceil` rounds up. The caller sets the shape. */
+/* Adds `pool` or `avgpool`; `ceil` rounds up. */
 struct graph_node *window_pool(struct graph *graph, enum layer_word word,
                                int input, const struct graph_window *w,
                                bool ceil);

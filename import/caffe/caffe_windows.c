@@ -100,10 +100,10 @@ bool caffe_grouped(struct caffe *c) {
 bool caffe_deconvolution(struct caffe *c) {
   int64_t out = outputs_of(c), groups = caffe_int(c, "group", 1, 1);
   struct graph_window w;
-  struct graph_node *node;
   if (!read_window(c, &w))
     return false;
-  window_deconv(c->graph, c->in, out, groups, &w, NULL, &node);
+  struct graph_node *node =
+      window_deconv(c->graph, c->in, out, groups, &w, NULL);
   if (!fits(c, node))
     return false;
   CAFFE_TENSOR(c, node, "weight", 0, caffe_channels(c), out / groups,

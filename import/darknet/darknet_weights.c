@@ -73,9 +73,9 @@ int darknet_deconvolution(struct darknet *d, struct darknet_section *s,
                           int input) {
   int64_t filters = darknet_at_least(d, s, "filters", 1, 1);
   struct graph_window w = darknet_window(d, s, 1);
-  struct graph_node *node;
   pad(d, s, &w);
-  window_deconv(d->graph, input, filters, 1, &w, NULL, &node);
+  struct graph_node *node =
+      window_deconv(d->graph, input, filters, 1, &w, NULL);
   const int64_t sizes[] = {darknet_size(d, input).channels, filters,
                            w.kernel[0], w.kernel[1]};
   darknet_fit(d, s, node);

@@ -56,35 +56,30 @@ static bool is_taken_by_pool(const struct keras_call *call) {
 bool keras_zero_padding(struct keras_call *call) {
   struct keras_tensor out = {.padded = true};
   struct graph *g = call->graph;
-  struct text text = text_new(g->arena);
   int axes;
   if (!keras_own_axes(call, &axes))
     return false;
   if (!read_sides(call, "padding", axes, 1, out.before, out.after))
     return false;
-  out.shape = call->inputs[0].shape;
   out.node = keras_exact(call, &call->inputs[0]);
   if (is_taken_by_user(call) || is_taken_by_pool(call)) {
     *VEC_PUSH(g->arena, &call->outputs) = out;
     return true;
   }
   struct graph_node *node = keras_node(call, WORD_PAD, out.node);
-  for (int i = 0; i < axes; i++) {
-    out.shape.size[i] += out.before[i] + out.after[i];
-    text_put(&text, i ? "x" : "");
-    text_printf(&text, "%" PRId64 ":%" PRId64, out.before[i], out.after[i]);
-  }
-  text_putc(&text, '\0');
+  struct text text = text_new(g->arena);
   bool even = true;
-  for (int i = 0; i < axes; i++)
+  for (int i = 0; i < axes; i++) {
+    text_printf(&text, "%s%" PRId64 ":%" PRId64, i ? "x" : "", out.before[i],
+                out.after[i]);
     even =
         even && out.before[i] == out.before[0] && out.after[i] == out.before[0];
+  }
   if (even)
     graph_int(g, node, PART_PADDING, "", out.before[0]);
   else
-    graph_arg(g, node, PART_PADDING, "", text.at);
-  node->shape = out.shape;
-  return keras_give(call, node->index, &out.shape);
+    graph_arg(g, node, PART_PADDING, "", text_string(&text));
+  return keras_give(call, node->index);
 }
 
 bool keras_cropping(struct keras_call *call) {
@@ -107,27 +102,23 @@ bool keras_cropping(struct keras_call *call) {
     struct graph_node *crop = keras_node(call, WORD_CROP, node);
     graph_arg(call->graph, crop, PART_OTHER, "",
               graph_sizes(call->graph, out.size, axes));
-    return keras_give_node(call, crop, &out);
+    return keras_give(call, crop->index);
   }
   for (int i = 0; i < axes; i++)
     node = keras_part(call, node, i, before[i], before[i] + out.size[i]);
-  return keras_give(call, node, &out);
+  return keras_give(call, node);
 }
 
 bool keras_center_crop(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
-  int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
-  int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
-  if (out.rank != 3 || height == 0 || width == 0 || height > out.size[0] ||
-      width > out.size[1])
-    return keras_fail(call, "it needs a map of at least its size");
-  out.size[0] = height;
-  out.size[1] = width;
+  const int64_t sizes[] = {keras_int(call, "height", 0, 1, KERAS_MOST),
+                           keras_int(call, "width", 0, 1, KERAS_MOST)};
+  if (call->inputs[0].shape.rank != 3 || sizes[0] == 0 || sizes[1] == 0)
+    return keras_fail(call, "it needs a map, `height` and `width`");
   struct graph_node *crop =
       keras_node(call, WORD_CROP, keras_exact(call, &call->inputs[0]));
   graph_arg(call->graph, crop, PART_OTHER, "",
-            graph_sizes(call->graph, out.size, 2));
-  return keras_give_node(call, crop, &out);
+            graph_sizes(call->graph, sizes, 2));
+  return keras_give(call, crop->index);
 }
 
 /* Sizes. */
@@ -145,45 +136,36 @@ static bool put_mode(struct keras_call *call, struct graph_node *node) {
 }
 
 bool keras_upsampling(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
   int64_t by[3] = {1, 1, 1};
   int axes;
   bool even = true;
   if (!keras_axes(call, &axes) ||
       !keras_ints(call, "size", 2, 1, axes, by + call->keras->lead))
     return false;
-  for (int i = 0; i < call->keras->lead + axes; i++) {
-    if (out.size[i] > KERAS_MOST)
-      return keras_fail(call, "its input is too large");
-    out.size[i] *= by[i];
+  for (int i = 0; i < call->keras->lead + axes; i++)
     even = even && by[i] == by[0];
-  }
   struct graph_node *node =
       keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
   graph_arg(call->graph, node, PART_OTHER, "",
             graph_sizes(call->graph, by, even ? 1 : call->keras->lead + axes));
-  node->shape = out;
-  return put_mode(call, node) && keras_give(call, node->index, &out);
+  return put_mode(call, node) && keras_give(call, node->index);
 }
 
 bool keras_resizing(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
-  int64_t height = keras_int(call, "height", 0, 1, KERAS_MOST);
-  int64_t width = keras_int(call, "width", 0, 1, KERAS_MOST);
-  if (out.rank != 3 || height == 0 || width == 0)
+  const struct graph_shape *in = &call->inputs[0].shape;
+  const int64_t sizes[] = {keras_int(call, "height", 0, 1, KERAS_MOST),
+                           keras_int(call, "width", 0, 1, KERAS_MOST)};
+  if (in->rank != 3 || sizes[0] == 0 || sizes[1] == 0)
     return keras_fail(call, "it needs a map, `height` and `width`");
   static const char *const kept[] = {"crop_to_aspect_ratio",
                                      "pad_to_aspect_ratio"};
   for (int i = 0; i < 2; i++)
     if (keras_bool(call, kept[i], false) &&
-        out.size[0] * width != out.size[1] * height)
+        in->size[0] * sizes[1] != in->size[1] * sizes[0])
       return keras_fail(call, "netc has no equivalent of `%s`", kept[i]);
-  out.size[0] = height;
-  out.size[1] = width;
   struct graph_node *node =
       keras_node(call, WORD_UP, keras_exact(call, &call->inputs[0]));
   graph_arg(call->graph, node, PART_OTHER,
-            "size=", graph_sizes(call->graph, out.size, 2));
-  node->shape = out;
-  return put_mode(call, node) && keras_give(call, node->index, &out);
+            "size=", graph_sizes(call->graph, sizes, 2));
+  return put_mode(call, node) && keras_give(call, node->index);
 }

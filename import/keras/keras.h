@@ -50,10 +50,11 @@ enum {
   KERAS_MASK = -4 /* which steps are valid */
 };
 
-/* A tensor in Keras; the node's shape may have additional axes of size 1. */
+/* A tensor in Keras. */
 struct keras_tensor {
   int node;
-  struct graph_shape shape;
+  bool vector;              /* a vector in Keras of all values of the node */
+  struct graph_shape shape; /* of a call's inputs; outputs have none yet */
   bool padded; /* zeros that its only user, a convolution, adds itself */
   int64_t before[3], after[3];
   int last_of; /* of KERAS_LAST: the sequence */
@@ -135,7 +136,7 @@ bool keras_integer(struct keras_call *call, const json_t *value,
 
 /* Nodes added from now on belong to this call. */
 void keras_begin(const struct keras_call *call);
-/* Adds a layer on a node, initially with its shape. */
+/* Adds a layer on a node. */
 static inline struct graph_node *keras_node(struct keras_call *call,
                                             enum layer_word word, int input) {
   return graph_layer(call->graph, word, input);
@@ -148,18 +149,21 @@ int keras_reshape(struct keras_call *call, int input,
 /* Notes that masks are left out. */
 void keras_note_masks(struct keras_call *call);
 /* Gives a node as the call's next output. */
-bool keras_give(struct keras_call *call, int node,
-                const struct graph_shape *shape);
-/* Gives a node in the first input's shape; the first input in another one. */
+bool keras_give(struct keras_call *call, int node);
+/* Gives a node: a vector in Keras. */
+bool keras_give_vector(struct keras_call *call, int node);
+/* Gives a layer of equal shape on `from`, or on the first input. */
+bool keras_give_like(struct keras_call *call, int node,
+                     const struct keras_tensor *from);
 bool keras_give_same(struct keras_call *call, int node);
+/* Gives the first input in another shape. */
 bool keras_give_reshaped(struct keras_call *call,
                          const struct graph_shape *shape);
-/* Gives a node and sets its shape. */
-bool keras_give_node(struct keras_call *call, struct graph_node *node,
-                     const struct graph_shape *shape);
 /* Gives a node after the activation in the config. */
-bool keras_give_active(struct keras_call *call, struct graph_node *node,
-                       const struct graph_shape *shape);
+bool keras_give_active(struct keras_call *call, int node);
+/* The shape that a tensor has in Keras. */
+struct graph_shape keras_shape(struct keras *keras,
+                               const struct keras_tensor *tensor);
 /* Adds the activation `value`, a name or an object; NULL: none. Returns the
  * last node, or -1. */
 int keras_activate(struct keras_call *call, int node, const json_t *value);
@@ -185,16 +189,10 @@ int keras_spatial(const struct keras_call *call);
  * allows no axes of TimeDistributed. False with an error if they differ. */
 bool keras_axes(struct keras_call *call, int *axes);
 bool keras_own_axes(struct keras_call *call, int *axes);
-/* The number of values; false with an error if it passes 2^62. */
-bool keras_count(struct keras_call *call, const struct graph_shape *shape,
-                 int64_t *count);
 /* The shape in a list, from its item `from` on, for the first input's values.
  * One size may be null or -1 and is inferred; `what` is the list's name. */
 bool keras_fill_shape(struct keras_call *call, const json_t *target,
                       size_t from, const char *what, struct graph_shape *shape);
-/* The broadcast shape of an elementwise join; false with an error. */
-bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
-                     const struct graph_shape *b, struct graph_shape *result);
 /* Leaves out a class or operation without an equivalent if allowed, else fails
  * with `why`; false. */
 bool keras_leave(struct keras_call *call, const char *type, const char *why);

@@ -21,12 +21,12 @@ static bool give_real(struct keras_call *call, enum layer_word word,
 /* Dense. */
 
 bool keras_dense(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
+  const struct graph_shape *in = &call->inputs[0].shape;
   int64_t units = keras_int(call, "units", 0, 1, KERAS_MOST);
-  bool vector = out.rank == 1;
+  bool vector = in->rank == 1;
   if (units == 0)
     return keras_fail(call, "`units` is missing");
-  if (!vector && call->keras->channels_first[out.rank])
+  if (!vector && call->keras->channels_first[in->rank])
     return keras_fail(
         call,
         "its last axis is not the channels, which come first in this model");
@@ -35,12 +35,11 @@ bool keras_dense(struct keras_call *call) {
       keras_node(call, vector ? WORD_FC : WORD_LINEAR, input);
   graph_int(call->graph, node, PART_CHANNELS, "", units);
   node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
-  int64_t features = out.size[out.rank - 1];
-  out.size[out.rank - 1] = units;
-  return keras_take_matrix(call, node, "weight", features, units) &&
+  return keras_take_matrix(call, node, "weight", in->size[in->rank - 1],
+                           units) &&
          (node->bias == BIAS_WITHOUT ||
           keras_take_vector(call, node, "bias", units)) &&
-         keras_give_active(call, node, &out);
+         keras_give_active(call, node->index);
 }
 
 /* Activations. */
@@ -122,8 +121,7 @@ bool keras_prelu(struct keras_call *call) {
   return keras_take(call, graph_at(call->graph, slope), "weight", &slopes,
                     NULL) &&
          keras_give(call,
-                    graph_pair(call->graph, WORD_ADD, above, sloped)->index,
-                    &call->inputs[0].shape);
+                    graph_pair(call->graph, WORD_ADD, above, sloped)->index);
 }
 
 /* Layers that only training uses. */
@@ -188,21 +186,15 @@ bool keras_lambda(struct keras_call *call) {
 /* Shapes. */
 
 bool keras_flatten(struct keras_call *call) {
-  struct graph_shape out = {.rank = call->keras->lead + 1};
-  struct graph_shape rest = call->inputs[0].shape;
+  struct graph_shape out = call->inputs[0].shape;
   int lead = call->keras->lead;
-  memcpy(out.size, rest.size, (size_t)lead * sizeof *out.size);
-  memmove(rest.size, rest.size + lead,
-          (size_t)(LIMIT_RANK - lead) * sizeof *rest.size);
-  rest.rank -= lead;
-  if (!keras_count(call, &rest, &out.size[lead]))
-    return false;
   /* `fc` flattens its input. */
-  bool taken = call->user_type && strcmp(call->user_type, "Dense") == 0;
-  int node = call->inputs[0].node;
-  if (!taken || lead > 0)
-    node = keras_reshape(call, keras_exact(call, call->inputs), &out);
-  return keras_give(call, node, &out);
+  if (lead == 0 && call->user_type && strcmp(call->user_type, "Dense") == 0)
+    return keras_give_vector(call, call->inputs[0].node);
+  out.size[lead] = graph_count(out.size + lead, (size_t)(out.rank - lead));
+  out.rank = lead + 1;
+  return keras_give(call,
+                    keras_reshape(call, keras_exact(call, call->inputs), &out));
 }
 
 /* A model with channels first needs transposes. */
@@ -224,31 +216,29 @@ bool keras_reshape_layer(struct keras_call *call) {
 
 bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
                    const json_t *dims, int from) {
-  struct graph_shape out = in->shape;
+  const int rank = in->shape.rank;
   bool seen[LIMIT_RANK] = {false}, same = true;
   struct graph *g = call->graph;
   int input = keras_exact(call, in);
-  if (json_array_size(dims) != (size_t)(out.rank + from) ||
-      call->keras->lead > 0 || call->keras->channels_first[out.rank])
+  if (json_array_size(dims) != (size_t)(rank + from) || call->keras->lead > 0 ||
+      call->keras->channels_first[rank])
     return keras_fail(
         call, "its order must be one of the input's axes, channels last");
   struct graph_node *node = keras_node(call, WORD_PERMUTE, input);
-  for (int i = 0; i < out.rank; i++) {
+  for (int i = 0; i < rank; i++) {
     int64_t axis;
     if (!keras_integer(call, json_array_get(dims, (size_t)(i + from)), "dims",
-                       1, out.rank, &axis))
+                       1, rank, &axis))
       return false;
     if (seen[axis - 1])
       return keras_fail(call, "an axis is listed twice");
     seen[axis - 1] = true;
     same = same && axis == i + 1;
-    out.size[i] = in->shape.size[axis - 1];
     graph_flag(g, node, graph_text(g, "%" PRId64, axis - 1));
   }
   if (same)
     g->nodes.count--;
-  node->shape = out;
-  return keras_give(call, same ? input : node->index, &out);
+  return keras_give(call, same ? input : node->index);
 }
 
 bool keras_permute_layer(struct keras_call *call) {
@@ -266,8 +256,7 @@ bool keras_repeat_vector(struct keras_call *call) {
   struct graph_node *node = keras_node(
       call, WORD_UP, keras_reshape(call, call->inputs[0].node, &one));
   graph_int(call->graph, node, PART_OTHER, "", times);
-  one.size[0] = times;
-  return keras_give_node(call, node, &one);
+  return keras_give(call, node->index);
 }
 
 /* Layers of Keras' applications: a factor by channel; x + scale * branch. */
@@ -288,8 +277,7 @@ bool keras_custom_scale(struct keras_call *call) {
   return keras_give(call,
                     graph_pair(call->graph, WORD_ADD,
                                keras_exact(call, call->inputs), node->index)
-                        ->index,
-                    &call->inputs[0].shape);
+                        ->index);
 }
 
 /* Classes for 1, 2 and 3 spatial axes. */

@@ -10,24 +10,24 @@ static bool needs(struct keras_call *call, size_t count) {
 /* Joins elementwise: equal shapes, or one that is broadcast. */
 bool keras_merge(struct keras_call *call) {
   struct graph *g = call->graph;
-  struct graph_shape out = call->inputs[0].shape;
   if (call->input_count == 1)
-    return keras_give(call, call->inputs[0].node, &out);
+    return keras_give_same(call, call->inputs[0].node);
+  bool vectors = true;
   int nodes[64];
   if (call->input_count > sizeof nodes / sizeof *nodes)
     return keras_fail(call, "it has more than 64 inputs");
   for (size_t i = 0; i < call->input_count; i++) {
-    if (!keras_broadcast(call, &out, &call->inputs[i].shape, &out))
-      return false;
     /* Other maps need a map of one pixel; vectors are joined as they are. */
-    nodes[i] = call->inputs[i].shape.rank == 1
-                   ? call->inputs[i].node
-                   : keras_exact(call, &call->inputs[i]);
+    bool vector = call->inputs[i].shape.rank == 1;
+    nodes[i] =
+        vector ? call->inputs[i].node : keras_exact(call, &call->inputs[i]);
+    vectors = vectors && vector;
   }
   struct graph_node *node = graph_join(g, call->row->words[0]);
   for (size_t i = 0; i < call->input_count; i++)
     graph_operand(g, node, nodes[i]);
-  return keras_give_node(call, node, &out);
+  return vectors ? keras_give_vector(call, node->index)
+                 : keras_give(call, node->index);
 }
 
 /* x * hsigmoid(x) is hswish(x). */
@@ -38,8 +38,8 @@ bool keras_multiply(struct keras_call *call) {
       graph_at(call->graph, x[1].node)->inputs.count == 1 &&
       graph_at(call->graph, x[1].node)->inputs.at[0] == x[0].node &&
       keras_withdraw(call, x[1].node, words, 1) >= 0)
-    return keras_give(call, keras_node(call, WORD_HSWISH, x[0].node)->index,
-                      &x[0].shape);
+    return keras_give_same(call,
+                           keras_node(call, WORD_HSWISH, x[0].node)->index);
   return keras_merge(call);
 }
 
@@ -60,35 +60,23 @@ bool keras_average(struct keras_call *call) {
 
 bool keras_concat(struct keras_call *call, int64_t axis) {
   struct graph *g = call->graph;
-  struct graph_shape out = call->inputs[0].shape;
+  const struct graph_shape *in = &call->inputs[0].shape;
   int nodes[256];
-  int at = keras_axis(call, &out, axis);
+  int at = keras_axis(call, in, axis);
   if (at < 0)
     return false;
   if (call->input_count > sizeof nodes / sizeof *nodes)
     return keras_fail(call, "it has more than 256 inputs");
-  out.size[at] = 0;
-  for (size_t i = 0; i < call->input_count; i++) {
-    struct graph_shape other = call->inputs[i].shape;
-    if (other.rank != out.rank || other.size[at] > KERAS_MOST)
-      return keras_fail(call, "its inputs have different numbers of axes, or "
-                              "are too large");
-    out.size[at] += other.size[at];
-    other.size[at] = out.size[at];
-    if (!graph_same_shape(&other, &out))
-      return keras_fail(
-          call,
-          "its inputs differ on an axis other than the one that joins them");
+  for (size_t i = 0; i < call->input_count; i++)
     nodes[i] = keras_exact(call, &call->inputs[i]);
-  }
   if (call->input_count == 1)
-    return keras_give(call, nodes[0], &out);
+    return keras_give(call, nodes[0]);
   struct graph_node *node = graph_join(g, WORD_CONCAT);
   for (size_t i = 0; i < call->input_count; i++)
     graph_operand(g, node, nodes[i]);
-  if (at != out.rank - 1)
-    graph_arg(g, node, PART_NONE, "axis=", graph_axis(call->graph, &out, at));
-  return keras_give_node(call, node, &out);
+  if (at != in->rank - 1)
+    graph_arg(g, node, PART_NONE, "axis=", graph_axis(call->graph, in, at));
+  return keras_give(call, node->index);
 }
 
 bool keras_concatenate(struct keras_call *call) {
@@ -108,8 +96,7 @@ bool keras_dot(struct keras_call *call) {
       second = keras_axis(call, b, axes[1]);
   if (first < 0 || second < 0)
     return false;
-  if (a->rank > 2 || b->rank != a->rank || first != a->rank - 1 ||
-      a->size[first] != b->size[second])
+  if (a->rank > 2 || b->rank != a->rank || first != a->rank - 1)
     return keras_fail(call, "only products along the last axis of vectors and "
                             "sequences are supported");
   int nodes[2] = {keras_exact(call, &call->inputs[0]),
@@ -120,17 +107,15 @@ bool keras_dot(struct keras_call *call) {
     nodes[i] = keras_node(call, WORD_L2NORM, nodes[i])->index;
   }
   if (a->rank == 1) {
-    struct graph_shape one = {1, {1}};
     int product = graph_pair(call->graph, WORD_MUL, nodes[0], nodes[1])->index;
     struct graph_node *sum = keras_node(call, WORD_SUM, product);
     graph_flag(g, sum, "c");
     graph_flag(g, sum, "keep");
-    return keras_give_node(call, sum, &one);
+    return keras_give(call, sum->index);
   }
   struct graph_node *node =
       graph_pair(call->graph, WORD_MATMUL, nodes[0], nodes[1]);
-  struct graph_shape out = {2, {a->size[0], b->size[1 - second]}};
   if (second == 1)
     graph_flag(g, node, "transpose");
-  return keras_give_node(call, node, &out);
+  return keras_give(call, node->index);
 }

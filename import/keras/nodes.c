@@ -2,13 +2,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/check.h"
 #include "import/keras/keras.h"
 
 void keras_begin(const struct keras_call *call) {
   call->graph->at = (struct graph_origin){.name = call->name,
                                           .kind = call->type,
                                           .line = call->place.line,
+                                          .column = call->place.column,
                                           .frozen = call->frozen};
 }
 
@@ -26,15 +26,6 @@ bool keras_leave(struct keras_call *call, const char *type, const char *why) {
       "--allow-unknown leaves it out, and all layers that depend on it");
 }
 
-bool keras_count(struct keras_call *call, const struct graph_shape *shape,
-                 int64_t *count) {
-  *count = 1;
-  for (int i = 0; i < shape->rank; i++)
-    if (!mul_i64(*count, shape->size[i], count) || *count > INT64_MAX / 2)
-      return keras_fail(call, "a tensor would have more than 2^62 values");
-  return true;
-}
-
 static bool is_open(const json_t *size) {
   return json_is_null(size) ||
          (json_is_integer(size) && json_integer_value(size) == -1);
@@ -44,14 +35,13 @@ bool keras_fill_shape(struct keras_call *call, const json_t *target,
                       size_t from, const char *what,
                       struct graph_shape *shape) {
   size_t length = json_array_size(target);
-  int64_t all, known = 1;
+  const struct graph_shape *in = &call->inputs[0].shape;
+  int64_t all = graph_count(in->size, (size_t)in->rank), known = 1;
   int open = -1;
   if (!json_is_array(target) || length <= from ||
       length - from > LIMIT_RANK - 1)
     return keras_fail(call, "`%s` is not a list of sizes", what);
   *shape = (struct graph_shape){.rank = (int)(length - from)};
-  if (!keras_count(call, &call->inputs[0].shape, &all))
-    return false;
   for (int i = 0; i < shape->rank; i++) {
     const json_t *size = json_array_get(target, from + (size_t)i);
     if (open < 0 && is_open(size))
@@ -73,15 +63,11 @@ bool keras_fill_shape(struct keras_call *call, const json_t *target,
 
 int keras_reshape(struct keras_call *call, int input,
                   const struct graph_shape *shape) {
-  if (graph_same_shape(&graph_at(call->graph, input)->shape, shape))
+  if (graph_same_shape(graph_shape(call->graph, input), shape))
     return input;
-  if (shape->rank == 1) {
-    struct graph_node *flat = keras_node(call, WORD_FLATTEN, input);
-    flat->shape = *shape;
-    return flat->index;
-  }
+  if (shape->rank == 1)
+    return keras_node(call, WORD_FLATTEN, input)->index;
   struct graph_node *node = keras_node(call, WORD_RESHAPE, input);
-  node->shape = *shape;
   graph_arg(call->graph, node, PART_OTHER, "",
             graph_sizes(call->graph, shape->size, shape->rank));
   return node->index;
@@ -98,37 +84,55 @@ void keras_note_masks(struct keras_call *call) {
       "same.");
 }
 
-bool keras_give(struct keras_call *call, int node,
-                const struct graph_shape *shape) {
-  struct arena *arena = call->graph->arena;
-  VEC_RESERVE(arena, &call->outputs, 1);
-  *VEC_PUSH(arena, &call->outputs) =
-      (struct keras_tensor){.node = node, .shape = *shape};
-  return !call->graph->failed;
+static bool give(struct keras_call *call, int node, bool vector) {
+  struct graph *g = call->graph;
+  if (node >= 0)
+    graph_shape(g, node);
+  VEC_RESERVE(g->arena, &call->outputs, 1);
+  *VEC_PUSH(g->arena, &call->outputs) =
+      (struct keras_tensor){.node = node, .vector = vector};
+  return !g->failed;
+}
+
+bool keras_give(struct keras_call *call, int node) {
+  return give(call, node, false);
+}
+
+bool keras_give_vector(struct keras_call *call, int node) {
+  return give(call, node, true);
+}
+
+bool keras_give_like(struct keras_call *call, int node,
+                     const struct keras_tensor *from) {
+  return give(call, node, from->vector);
 }
 
 bool keras_give_same(struct keras_call *call, int node) {
-  return keras_give(call, node, &call->inputs[0].shape);
+  return keras_give_like(call, node, call->inputs);
 }
 
 bool keras_give_reshaped(struct keras_call *call,
                          const struct graph_shape *shape) {
-  return keras_give(call, keras_reshape(call, call->inputs[0].node, shape),
-                    shape);
+  return keras_give(call, keras_reshape(call, call->inputs[0].node, shape));
 }
 
-bool keras_give_node(struct keras_call *call, struct graph_node *node,
-                     const struct graph_shape *shape) {
-  node->shape = *shape;
-  return keras_give(call, node->index, shape);
+bool keras_give_active(struct keras_call *call, int node) {
+  node = keras_activate(call, node, keras_member(call->config, "activation"));
+  return node >= 0 && keras_give(call, node);
 }
 
-bool keras_give_active(struct keras_call *call, struct graph_node *node,
-                       const struct graph_shape *shape) {
-  node->shape = *shape;
-  int last = keras_activate(call, node->index,
-                            keras_member(call->config, "activation"));
-  return last >= 0 && keras_give(call, last, shape);
+struct graph_shape keras_shape(struct keras *k,
+                               const struct keras_tensor *tensor) {
+  if (tensor->node < 0 && tensor->node != KERAS_LAST)
+    return (struct graph_shape){0};
+  int node = tensor->node < 0 ? tensor->last_of : tensor->node;
+  const struct graph_shape *shape = graph_shape(k->graph, node);
+  size_t rank = (size_t)shape->rank;
+  if (tensor->node < 0)
+    return (struct graph_shape){1, {shape->size[rank - 1]}};
+  return tensor->vector
+             ? (struct graph_shape){1, {graph_count(shape->size, rank)}}
+             : *shape;
 }
 
 int keras_spatial(const struct keras_call *call) {
@@ -153,7 +157,7 @@ int keras_axis(struct keras_call *call, const struct graph_shape *shape,
 
 int keras_part(struct keras_call *call, int input, int axis, int64_t from,
                int64_t to) {
-  const struct graph_shape *in = &graph_at(call->graph, input)->shape;
+  const struct graph_shape *in = graph_shape(call->graph, input);
   if (from == 0 && to == in->size[axis])
     return input;
   const char *name = graph_axis(call->graph, in, axis);
@@ -164,7 +168,6 @@ int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed) {
   struct graph *g = call->graph;
   struct graph_node *node = graph_join(g, WORD_WEIGHT);
-  node->shape = *shape;
   graph_arg(g, node, shape->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
             graph_sizes(g, shape->size, shape->rank));
   if (fixed) {
@@ -174,23 +177,6 @@ int keras_weight(struct keras_call *call, const struct graph_shape *shape,
     graph_tensor(node, shape->size, (size_t)shape->rank);
   }
   return node->index;
-}
-
-bool keras_broadcast(struct keras_call *call, const struct graph_shape *a,
-                     const struct graph_shape *b, struct graph_shape *result) {
-  const struct graph_shape *more = a->rank >= b->rank ? a : b;
-  const struct graph_shape *less = a->rank >= b->rank ? b : a;
-  struct graph_shape out = *more;
-  for (int i = 1; i <= less->rank; i++) {
-    int64_t *x = &out.size[more->rank - i], y = less->size[less->rank - i];
-    if (*x != y && *x != 1 && y != 1)
-      return keras_fail(call, "%s and %s cannot be broadcast",
-                        graph_sizes(call->graph, a->size, a->rank),
-                        graph_sizes(call->graph, b->size, b->rank));
-    *x = *x > y ? *x : y;
-  }
-  *result = out;
-  return true;
 }
 
 int keras_withdraw(struct keras_call *call, int node,

@@ -47,7 +47,7 @@ static bool finish_norm(struct keras_call *call, struct graph_node *node) {
          (node->word != WORD_BN ||
           (keras_take_vector(call, node, "running_mean", channels) &&
            keras_take_vector(call, node, "running_var", channels))) &&
-         keras_give(call, last, shape);
+         keras_give_same(call, last);
 }
 
 bool keras_batch_norm(struct keras_call *call) {

@@ -64,7 +64,7 @@ static bool give_by_number(struct keras_call *call, enum layer_word word,
                            const struct keras_tensor *x, double value) {
   struct graph_node *node = keras_node(call, word, x->node);
   graph_real(call->graph, node, "", value);
-  return keras_give(call, node->index, &x->shape);
+  return keras_give_like(call, node->index, x);
 }
 
 /* c - x and c / x as layers on x. */
@@ -94,8 +94,8 @@ static bool give_hard_sigmoid(struct keras_call *call, enum layer_word word,
     return false;
   int input = keras_withdraw(call, x->node, words, 2);
   return input >= 0 &&
-         keras_give(call, keras_node(call, WORD_HSIGMOID, input)->index,
-                    &x->shape);
+         keras_give_like(call, keras_node(call, WORD_HSIGMOID, input)->index,
+                         x);
 }
 
 bool keras_op_by_value(struct keras_call *call) {
@@ -103,14 +103,10 @@ bool keras_op_by_value(struct keras_call *call) {
   if (!take_two(call, &two))
     return false;
   if (two.a->is_tensor && two.b->is_tensor) {
-    struct graph_shape out;
-    const struct keras_tensor *a = &two.a->tensor, *b = &two.b->tensor;
-    if (!keras_broadcast(call, &a->shape, &b->shape, &out))
-      return false;
-    struct graph_node *node =
-        graph_pair(call->graph, call->row->words[0], keras_exact(call, a),
-                   keras_exact(call, b));
-    return keras_give_node(call, node, &out);
+    int a = keras_exact(call, &two.a->tensor);
+    int b = keras_exact(call, &two.b->tensor);
+    return keras_give(
+        call, graph_pair(call->graph, call->row->words[0], a, b)->index);
   }
   const struct keras_operand *x = two.a->is_tensor ? two.a : two.b;
   const json_t *value = two.a->is_tensor ? two.b->value : two.a->value;
@@ -178,7 +174,7 @@ bool keras_op_clip(struct keras_call *call) {
     graph_real(call->graph, node, "", json_number_value(value));
     x.node = node->index;
   }
-  return keras_give(call, x.node, &x.shape);
+  return keras_give_same(call, x.node);
 }
 
 /* Over axes. */
@@ -206,24 +202,23 @@ bool keras_op_reduce(struct keras_call *call) {
   const json_t *keep = argument(call, "keepdims", 2);
   bool axes[LIMIT_RANK] = {false};
   struct graph *g = call->graph;
-  struct graph_shape out = {0};
+  int left = 0;
   if (!take_axes(call, argument(call, "axis", 1), axes))
     return false;
   struct graph_node *node =
       keras_node(call, call->row->words[0], keras_exact(call, call->inputs));
-  for (int i = 0; i < node->shape.rank; i++) {
+  for (int i = 0; i < call->inputs[0].shape.rank; i++) {
     if (axes[i])
       graph_arg(g, node, PART_NONE, "axis=", graph_text(g, "%d", i));
-    if (!axes[i] || json_is_true(keep))
-      out.size[out.rank++] = axes[i] ? 1 : node->shape.size[i];
+    left += !axes[i] || json_is_true(keep);
   }
   if (json_is_true(keep))
     graph_flag(g, node, "keep");
-  if (out.rank == 0)
+  if (left == 0)
     return keras_fail(
         call,
         "netc has no equivalent of a single value; `keepdims` keeps its axes");
-  return keras_give_node(call, node, &out);
+  return keras_give(call, node->index);
 }
 
 /* Shapes. Lists include the batch. */
@@ -293,18 +288,9 @@ bool keras_op_matmul(struct keras_call *call) {
   struct graph_node *node =
       graph_pair(call->graph, call->row->words[0], keras_exact(call, &x[0]),
                  keras_exact(call, &x[1]));
-  struct graph_shape out = x[0].shape;
-  int last = out.rank - 1;
-  bool transposed = json_is_true(b);
-  for (int i = 0; i + 1 < last; i++)
-    if (x[1].shape.size[i] != out.size[i])
-      return keras_fail(call, "its inputs have different batches");
-  if (x[1].shape.size[transposed ? last : last - 1] != out.size[last])
-    return keras_fail(call, "its matrices do not fit");
-  out.size[last] = x[1].shape.size[transposed ? last - 1 : last];
-  if (transposed)
+  if (json_is_true(b))
     graph_flag(call->graph, node, "transpose");
-  return keras_give_node(call, node, &out);
+  return keras_give(call, node->index);
 }
 
 /* x[..., a:b]: a list of slices and numbers, the batch first. */
@@ -336,7 +322,7 @@ static bool get_part(struct keras_call *call, const json_t *item, int axis,
 
 bool keras_op_get_item(struct keras_call *call) {
   const json_t *list = either(call, "key", "slice_spec", 1);
-  struct graph_shape in = call->inputs[0].shape, out = {0};
+  struct graph_shape in = call->inputs[0].shape;
   size_t count = json_array_size(list);
   int node = keras_exact(call, call->inputs), at = 0;
   if (call->keras->channels_first[in.rank] || !json_is_array(list))
@@ -361,31 +347,28 @@ bool keras_op_get_item(struct keras_call *call) {
     if (!get_part(call, item, at - 1, &node))
       return false;
   }
-  out = graph_at(call->graph, node)->shape;
-  return keras_give(call, node, &out);
+  return keras_give(call, node);
 }
 
 /* Splits an axis into equal parts. */
 bool keras_op_split(struct keras_call *call) {
   const json_t *parts =
       either(call, "indices_or_sections", "num_or_size_splits", 1);
-  struct graph_shape out = call->inputs[0].shape;
+  const struct graph_shape *in = &call->inputs[0].shape;
   int64_t count, value = 0;
   if (!keras_integer(call, parts, "sections", 1, 1024, &count) ||
       !take_axis(call, 2, &value))
     return false;
-  int at = keras_axis(call, &out, value);
+  int at = keras_axis(call, in, value);
   if (at < 0)
     return false;
-  if (out.size[at] % count != 0)
+  if (in->size[at] % count != 0)
     return keras_fail(call, "its parts are not equal");
   int input = keras_exact(call, call->inputs);
-  out.size[at] /= count;
+  int64_t size = in->size[at] / count;
   for (int64_t i = 0; i < count; i++)
     if (!keras_give(call,
-                    keras_part(call, input, at, i * out.size[at],
-                               (i + 1) * out.size[at]),
-                    &out))
+                    keras_part(call, input, at, i * size, (i + 1) * size)))
       return false;
   return true;
 }

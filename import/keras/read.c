@@ -75,17 +75,18 @@ static bool keras_add_input(struct keras_call *call) {
   if (!import_given(k->options, slice_of(call->name), &shape) &&
       !stated_shape(call, stated, &shape))
     return false;
-  struct graph_node *node = graph_input(k->graph, call->name, &shape, NULL);
-  return keras_give(call, node->index, &shape);
+  return keras_give(call,
+                    graph_input(k->graph, call->name, &shape, NULL)->index);
 }
 
 /* True if a tensor has the shape that the file states (Keras 3). */
 static bool check_shape(struct keras *k, const struct keras_site *site,
                         const struct keras_reference *from,
                         const struct keras_tensor *tensor) {
+  const struct graph_shape found = tensor->shape;
   const json_t *shape = from->shape;
   struct graph_shape stated = {.rank = (int)json_array_size(shape) - 1};
-  bool same = stated.rank == tensor->shape.rank;
+  bool same = stated.rank == found.rank;
   if (!shape || k->options->input_count > 0 || k->lead > 0)
     return true;
   for (int i = 0; same && i < stated.rank; i++) {
@@ -96,15 +97,14 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
                         ? tensor->before[at] + tensor->after[at]
                         : 0;
     same = json_is_null(size) ||
-           json_integer_value(size) == tensor->shape.size[at] + zeros;
+           json_integer_value(size) == found.size[at] + zeros;
   }
   return same ||
          keras_refuse(
              k, site->layer->place,
              "`%.64s` expects a different input shape than netc's %s: the file "
              "is inconsistent, or netc misread a layer before it",
-             site->layer->name,
-             graph_sizes(k->graph, tensor->shape.size, tensor->shape.rank));
+             site->layer->name, graph_sizes(k->graph, found.size, found.rank));
 }
 
 /* Calls. */
@@ -122,7 +122,7 @@ static bool is_mask(const char *key) {
 /* The last state of a sequence that has all states. */
 static int last_step(struct keras_call *call,
                      const struct keras_tensor *tensor) {
-  int64_t steps = graph_at(call->graph, tensor->last_of)->shape.size[0];
+  int64_t steps = graph_shape(call->graph, tensor->last_of)->size[0];
   int part = keras_part(call, tensor->last_of, 0, steps - 1, steps);
   return keras_reshape(call, part, &tensor->shape);
 }
@@ -164,12 +164,14 @@ static bool resolve(struct keras *k, struct keras_model *m,
           "`%.64s` reads a state of `%.64s` that netc's recurrent layers do "
           "not return: an LSTM's cell, or the state of a Bidirectional",
           site->layer->name, source->layer->name);
-    if (tensor->node >= 0 && !check_shape(k, site, from, tensor))
+    struct keras_tensor *in = &inputs[call->input_count++];
+    *in = *tensor;
+    in->shape = keras_shape(k, tensor);
+    if (in->node >= 0 && !check_shape(k, site, from, in))
       return false;
-    inputs[call->input_count] = *tensor;
-    if (tensor->node == KERAS_LAST)
-      inputs[call->input_count].node = last_step(call, tensor);
-    operands[i].tensor = inputs[call->input_count++];
+    if (in->node == KERAS_LAST)
+      in->node = last_step(call, in);
+    operands[i].tensor = *in;
   }
   call->operands = operands;
   call->operand_count = count;
@@ -185,9 +187,8 @@ static bool is_left_out(const struct keras_call *call) {
 }
 
 static bool leave_out(struct keras_call *call) {
-  struct graph_shape none = {0};
   for (int i = 0; i < 8; i++)
-    keras_give(call, KERAS_LEFT_OUT, &none);
+    keras_give(call, KERAS_LEFT_OUT);
   return true;
 }
 
@@ -445,6 +446,7 @@ static json_t *unwrap(struct keras *k, json_t *root) {
 }
 
 bool keras_read_root(struct keras *k) {
+  graph_follow_rules(k->graph);
   return read_root(k, unwrap(k, k->root)) && !k->graph->failed;
 }
 

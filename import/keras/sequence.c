@@ -16,21 +16,16 @@ static bool take_indices(struct keras_call *call, int node) {
 bool keras_embedding(struct keras_call *call) {
   int64_t entries = keras_int(call, "input_dim", 0, 1, KERAS_MOST);
   int64_t features = keras_int(call, "output_dim", 0, 1, KERAS_MOST);
-  struct graph_shape out = call->inputs[0].shape;
   if (entries == 0 || features == 0)
     return keras_fail(call, "`input_dim` or `output_dim` is missing");
-  if (out.rank >= LIMIT_RANK - 1)
-    return keras_fail(call, "its input has too many axes");
   if (!take_indices(call, call->inputs[0].node))
     return false;
   struct graph_node *node = keras_node(call, WORD_EMBED, call->inputs[0].node);
   graph_int(call->graph, node, PART_OTHER, "", entries);
   graph_int(call->graph, node, PART_CHANNELS, "", features);
   const struct graph_shape table = {2, {entries, features}};
-  if (!keras_take(call, node, "weight", &table, NULL))
-    return false;
-  out.size[out.rank++] = features;
-  return keras_give_node(call, node, &out);
+  return keras_take(call, node, "weight", &table, NULL) &&
+         keras_give(call, node->index);
 }
 
 /* Recurrent layers. */
@@ -147,8 +142,7 @@ static bool take_cells(struct keras_call *call, struct graph_node *node,
 }
 
 /* Adds nodes of one direction or both; outputs follow in Keras' order. */
-static bool recurrent(struct keras_call *call, bool both,
-                      struct graph_node **made, struct graph_shape *out) {
+static bool recurrent(struct keras_call *call, bool both, int *made) {
   const struct keras_recurrent *r = recurrent_of(call->type);
   int64_t units = keras_int(call, "units", 0, 1, KERAS_MOST);
   bool all = keras_bool(call, "return_sequences", false);
@@ -175,33 +169,25 @@ static bool recurrent(struct keras_call *call, bool both,
     graph_arg(g, node, PART_NONE, "bias=", "one");
   if (strcmp(call->type, "GRU") == 0 && !keras_bool(call, "reset_after", false))
     graph_arg(g, node, PART_NONE, "reset=", "before");
-  int64_t features = both ? units * 2 : units;
-  *out =
-      all ? (struct graph_shape){2, {call->inputs[0].shape.size[0], features}}
-          : (struct graph_shape){1, {features}};
-  node->shape = *out;
-  *made = node;
+  *made = node->index;
   return take_cells(call, node, units, both, two);
 }
 
 /* netc gives neither the states of both directions nor an lstm's cell. */
 static bool give_states(struct keras_call *call, const json_t *config,
                         int count) {
-  struct graph_shape none = {0};
   if (json_is_true(keras_member(config, "return_state")))
     for (int i = 0; i < count; i++)
-      keras_give(call, KERAS_STATE, &none);
+      keras_give(call, KERAS_STATE);
   return true;
 }
 
 /* Gives the state of one direction: its output, or the output's last step. */
-static bool give_state(struct keras_call *call, int node,
-                       const struct graph_shape *out) {
-  int axis = out->rank - 1;
+static bool give_state(struct keras_call *call, int node) {
   if (!keras_bool(call, "return_state", false))
     return true;
-  keras_give(call, out->rank == 1 ? node : KERAS_LAST,
-             &(struct graph_shape){1, {out->size[axis]}});
+  keras_give(call,
+             keras_bool(call, "return_sequences", false) ? KERAS_LAST : node);
   call->outputs.at[call->outputs.count - 1].last_of = node;
   return strcmp(call->type, "LSTM") != 0 && strcmp(call->type, "CuDNNLSTM") != 0
              ? true
@@ -209,17 +195,15 @@ static bool give_state(struct keras_call *call, int node,
 }
 
 bool keras_one_way(struct keras_call *call) {
-  struct graph_node *node;
-  struct graph_shape out;
-  return recurrent(call, false, &node, &out) &&
-         keras_give(call, node->index, &out) &&
-         give_state(call, node->index, &out);
+  int node;
+  return recurrent(call, false, &node) && keras_give(call, node) &&
+         give_state(call, node);
 }
 
 /* A ConvLSTM whose maps keep their size. */
 bool keras_conv_lstm(struct keras_call *call) {
   struct graph *g = call->graph;
-  struct graph_shape out = call->inputs[0].shape;
+  const struct graph_shape *in = &call->inputs[0].shape;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t kernel[2], strides[2], dilation[2];
   bool all = keras_bool(call, "return_sequences", false);
@@ -227,7 +211,7 @@ bool keras_conv_lstm(struct keras_call *call) {
       !keras_ints(call, "strides", 1, 1, 2, strides) ||
       !keras_ints(call, "dilation_rate", 1, 1, 2, dilation))
     return false;
-  if (filters == 0 || out.rank != 4 || call->keras->channels_first[4])
+  if (filters == 0 || in->rank != 4 || call->keras->channels_first[4])
     return keras_fail(
         call, "it needs `filters`, and a clip with channels last as its input");
   if (strcmp(keras_string(call->config, "padding", "valid"), "same") != 0 ||
@@ -250,14 +234,11 @@ bool keras_conv_lstm(struct keras_call *call) {
     graph_flag(g, node, "last");
   if (!keras_bool(call, "use_bias", true))
     graph_flag(g, node, "nobias");
-  GRAPH_TENSOR(node, kernel[0], kernel[1], out.size[3], filters, 4);
+  GRAPH_TENSOR(node, kernel[0], kernel[1], in->size[3], filters, 4);
   GRAPH_TENSOR(node, kernel[0], kernel[1], filters, filters, 4);
   if (keras_bool(call, "use_bias", true))
     GRAPH_TENSOR(node, filters, 4);
-  out.size[3] = filters;
-  if (!all)
-    out = (struct graph_shape){3, {out.size[1], out.size[2], filters}};
-  return keras_give_node(call, node, &out);
+  return keras_give(call, node->index);
 }
 
 /* Makes a call for the layer inside a wrapper. */
@@ -282,8 +263,7 @@ static bool unwrap(const struct keras_call *call, const char *key,
 /* Both directions, concatenated; other merges work on the halves. */
 bool keras_bidirectional(struct keras_call *call) {
   struct keras_call inner;
-  struct graph_node *node;
-  struct graph_shape out;
+  int node;
   const char *mode = keras_string(call->config, "merge_mode", NULL);
   static const struct {
     const char *mode;
@@ -293,29 +273,27 @@ bool keras_bidirectional(struct keras_call *call) {
     return keras_fail(call, "only LSTM, GRU and SimpleRNN run both ways");
   if (!mode)
     return keras_fail(call, "outputs that are not merged are not supported");
-  if (!recurrent(&inner, true, &node, &out))
+  if (!recurrent(&inner, true, &node))
     return false;
   call->took = inner.took;
   keras_begin(call);
   if (strcmp(mode, "concat") == 0)
-    return keras_give(call, node->index, &out) &&
-           give_states(call, inner.config, 4);
+    return keras_give(call, node) && give_states(call, inner.config, 4);
+  const struct graph_shape *out = graph_shape(call->graph, node);
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
     if (strcmp(mode, modes[i].mode) != 0)
       continue;
-    int axis = out.rank - 1;
-    int64_t half = out.size[axis] / 2;
-    int there = keras_part(call, node->index, axis, 0, half);
-    int back = keras_part(call, node->index, axis, half, half * 2);
+    int axis = out->rank - 1;
+    int64_t half = out->size[axis] / 2;
+    int there = keras_part(call, node, axis, 0, half);
+    int back = keras_part(call, node, axis, half, half * 2);
     struct graph_node *join =
         graph_pair(call->graph, modes[i].word, there, back);
-    out.size[axis] = half;
     if (strcmp(mode, "ave") == 0) {
       join = keras_node(call, WORD_MUL, join->index);
       graph_flag(call->graph, join, "0.5");
     }
-    return keras_give(call, join->index, &out) &&
-           give_states(call, inner.config, 4);
+    return keras_give(call, join->index) && give_states(call, inner.config, 4);
   }
   return keras_fail(call, "netc has no equivalent of the merge_mode `%.32s`",
                     mode);
@@ -425,8 +403,7 @@ bool keras_multi_head(struct keras_call *call) {
   }
   if (!needs_heads(call, heads, dim))
     return false;
-  const struct graph_shape *query = &call->inputs[0].shape;
-  int64_t channels = query->size[1];
+  int64_t channels = call->inputs[0].shape.size[1];
   struct graph_node *node =
       keras_node(call, WORD_ATTENTION, keras_exact(call, call->inputs));
   graph_int(g, node, PART_GROUPS, "", heads);
@@ -440,22 +417,21 @@ bool keras_multi_head(struct keras_call *call) {
     graph_real(g, node, "dropout=", drop);
   if (!keras_bool(call, "use_bias", true))
     graph_flag(g, node, "nobias");
-  struct graph_shape out = *query;
+  int64_t out = channels;
   const json_t *stated = keras_member(call->config, "output_shape");
   if (json_is_array(stated))
     stated = json_array_get(stated, 0);
   if (stated &&
-      !keras_integer(call, stated, "output_shape", 1, KERAS_MOST, &out.size[1]))
+      !keras_integer(call, stated, "output_shape", 1, KERAS_MOST, &out))
     return false;
-  if (out.size[1] != channels)
-    graph_int(g, node, PART_NONE, "out=", out.size[1]);
+  if (out != channels)
+    graph_int(g, node, PART_NONE, "out=", out);
   if (call->inputs[1].node != call->inputs[0].node) {
     node->key = "cross=";
     node->keyed = keras_exact(call, &call->inputs[1]);
   }
-  return take_heads(call, node, heads, groups > 0 ? groups : heads, dim,
-                    out.size[1]) &&
-         keras_give_node(call, node, &out);
+  return take_heads(call, node, heads, groups > 0 ? groups : heads, dim, out) &&
+         keras_give(call, node->index);
 }
 
 /* softmax(q k') v, without weights. */
@@ -470,18 +446,12 @@ bool keras_attention(struct keras_call *call) {
   const struct keras_tensor *values = &call->inputs[1];
   const struct keras_tensor *keys =
       call->input_count > 2 ? &call->inputs[2] : values;
-  if (keys->shape.rank != 2 ||
-      keys->shape.size[1] != call->inputs[0].shape.size[1] ||
-      keys->shape.size[0] != values->shape.size[0])
-    return keras_fail(call, "its queries, keys and values do not fit");
   struct graph_node *scores =
       graph_pair(call->graph, WORD_MATMUL, keras_exact(call, call->inputs),
                  keras_exact(call, keys));
   graph_flag(g, scores, "transpose");
-  scores->shape.size[1] = keys->shape.size[0];
   int shares = keras_node(call, WORD_SOFTMAX, scores->index)->index;
   struct graph_node *node =
       graph_pair(call->graph, WORD_MATMUL, shares, keras_exact(call, values));
-  node->shape.size[1] = values->shape.size[1];
-  return keras_give(call, node->index, &node->shape);
+  return keras_give(call, node->index);
 }

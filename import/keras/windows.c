@@ -1,7 +1,6 @@
 /* Keras' layers with windows, with TensorFlow's rules for sizes and padding. */
 #include <string.h>
 
-#include "base/check.h"
 #include "import/keras/keras.h"
 
 bool keras_axes(struct keras_call *call, int *axes) {
@@ -72,17 +71,6 @@ static bool read_window(struct keras_call *call, const char *kernel,
   return read_padding(call, w);
 }
 
-static bool fits(struct keras_call *call, const struct graph_window *w,
-                 const struct graph_shape *in, struct graph_shape *out) {
-  *out = *in;
-  for (int i = 0; i < w->axes; i++) {
-    out->size[i] = window_count(w, i, in->size[i]);
-    if (out->size[i] < 1)
-      return keras_fail(call, "its window is larger than the padded input");
-  }
-  return true;
-}
-
 static bool take_bias(struct keras_call *call, struct graph_node *node,
                       int64_t channels) {
   node->bias = keras_bool(call, "use_bias", true) ? BIAS_WITH : BIAS_WITHOUT;
@@ -109,27 +97,19 @@ static bool take_kernel(struct keras_call *call, struct graph_node *node,
 /* Adds a convolution of the call's first input. */
 static struct graph_node *convolve(struct keras_call *call,
                                    const struct graph_window *w,
-                                   int64_t channels, int64_t groups,
-                                   struct graph_shape *out) {
+                                   int64_t channels, int64_t groups) {
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t many = in->size[in->rank - 1];
   if (many % groups != 0 || channels % groups != 0) {
     keras_fail(call, "`groups` does not divide the channels");
     return NULL;
   }
-  if (!fits(call, w, in, out))
-    return NULL;
-  out->size[out->rank - 1] = channels;
-  struct graph_node *node =
-      window_conv(call->graph, keras_exact(call, &call->inputs[0]), many,
-                  channels, groups, w);
-  node->shape = *out;
-  return node;
+  return window_conv(call->graph, keras_exact(call, &call->inputs[0]), many,
+                     channels, groups, w);
 }
 
 bool keras_convolution(struct keras_call *call) {
   struct graph_window w;
-  struct graph_shape out;
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
   int64_t groups = keras_int(call, "groups", 1, 1, KERAS_MOST);
   if (!read_window(call, "kernel_size", "dilation_rate", false, &w) ||
@@ -137,17 +117,18 @@ bool keras_convolution(struct keras_call *call) {
     return false;
   if (filters == 0)
     return keras_fail(call, "`filters` is missing");
-  struct graph_node *node = convolve(call, &w, filters, groups, &out);
+  struct graph_node *node = convolve(call, &w, filters, groups);
   const struct graph_shape *in = &call->inputs[0].shape;
   int lead = call->keras->lead;
   return node &&
          take_kernel(call, node, w.kernel + lead, w.axes - lead,
                      in->size[in->rank - 1] / groups, filters, true) &&
-         take_bias(call, node, filters) && keras_give_active(call, node, &out);
+         take_bias(call, node, filters) && keras_give_active(call, node->index);
 }
 
+/* Adds a node of `out` channels. */
 static bool depthwise_node(struct keras_call *call, struct graph_node **node,
-                           struct graph_shape *out) {
+                           int64_t *out) {
   struct graph_window w;
   const struct graph_shape *in = &call->inputs[0].shape;
   int64_t times = keras_int(call, "depth_multiplier", 1, 1, 1 << 20);
@@ -158,38 +139,35 @@ static bool depthwise_node(struct keras_call *call, struct graph_node **node,
   if (channels > KERAS_MOST)
     return keras_fail(call, "its input has too many channels");
   int lead = call->keras->lead;
-  *node = convolve(call, &w, channels * times, channels, out);
+  *out = channels * times;
+  *node = convolve(call, &w, *out, channels);
   return *node && take_kernel(call, *node, w.kernel + lead, w.axes - lead,
                               channels, times, false);
 }
 
 bool keras_depthwise(struct keras_call *call) {
   struct graph_node *node;
-  struct graph_shape out;
-  return depthwise_node(call, &node, &out) &&
-         take_bias(call, node, out.size[out.rank - 1]) &&
-         keras_give_active(call, node, &out);
+  int64_t channels;
+  return depthwise_node(call, &node, &channels) &&
+         take_bias(call, node, channels) &&
+         keras_give_active(call, node->index);
 }
 
 /* A depthwise convolution without a bias, then a 1x1 convolution. */
 bool keras_separable(struct keras_call *call) {
+  static const int64_t point[3] = {1, 1, 1};
   struct graph_node *node;
-  struct graph_shape out;
-  int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
-  if (!depthwise_node(call, &node, &out))
+  int64_t channels, filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
+  if (!depthwise_node(call, &node, &channels))
     return false;
   if (filters == 0)
     return keras_fail(call, "`filters` is missing");
   node->bias = BIAS_WITHOUT;
-  struct graph_window one = window_square(out.rank - 1, 1, 1);
-  node = window_conv(call->graph, node->index, out.size[out.rank - 1], filters,
-                     1, &one);
-  static const int64_t point[3] = {1, 1, 1};
-  int64_t channels = out.size[out.rank - 1];
-  out.size[out.rank - 1] = filters;
+  struct graph_window one = window_square(call->inputs[0].shape.rank - 1, 1, 1);
+  node = window_conv(call->graph, node->index, channels, filters, 1, &one);
   return take_kernel(call, node, point, keras_spatial(call), channels, filters,
                      true) &&
-         take_bias(call, node, filters) && keras_give_active(call, node, &out);
+         take_bias(call, node, filters) && keras_give_active(call, node->index);
 }
 
 /* The padding at an axis with which the map has Keras' size. */
@@ -224,93 +202,70 @@ bool keras_transposed(struct keras_call *call) {
   if (filters == 0 || call->keras->lead > 0)
     return keras_fail(
         call, "it needs `filters`, and is not supported in TimeDistributed");
-  const int64_t *in = call->inputs[0].shape.size;
+  const struct graph_shape *in = &call->inputs[0].shape;
   bool same =
       strcmp(keras_string(call->config, "padding", "valid"), "same") == 0;
-  for (int i = 0; i < w.axes; i++) {
+  for (int i = 0; i < w.axes; i++)
     transposed_padding(&w, i, same, given ? outpad : NULL, &more[i]);
-    if (in[i] > KERAS_MOST)
-      return keras_fail(call, "its input is too large");
-  }
-  int64_t channels = in[call->inputs[0].shape.rank - 1];
-  struct graph_node *node;
-  if (!window_deconv(call->graph, keras_exact(call, call->inputs), filters,
-                     groups, &w, more, &node))
-    return keras_fail(call, "its output is empty");
-  const struct graph_shape out = node->shape;
-  return take_kernel(call, node, w.kernel, w.axes, filters, channels / groups,
-                     true) &&
-         take_bias(call, node, filters) && keras_give_active(call, node, &out);
+  struct graph_node *node = window_deconv(
+      call->graph, keras_exact(call, call->inputs), filters, groups, &w, more);
+  return take_kernel(call, node, w.kernel, w.axes, filters,
+                     in->size[in->rank - 1] / groups, true) &&
+         take_bias(call, node, filters) && keras_give_active(call, node->index);
 }
 
 bool keras_locally(struct keras_call *call) {
   struct graph_window w;
-  struct graph_shape out;
   struct graph *g = call->graph;
   static const int64_t steps[3] = {1, 1, 1};
   int64_t filters = keras_int(call, "filters", 0, 1, KERAS_MOST);
-  if (!read_window(call, "kernel_size", NULL, false, &w) || g->failed ||
-      !fits(call, &w, &call->inputs[0].shape, &out))
+  if (!read_window(call, "kernel_size", NULL, false, &w) || g->failed)
     return false;
   if (filters == 0 || call->keras->lead > 0 || w.tf)
     return keras_fail(call, "it needs `filters`, does not support SAME with "
                             "strides, and is not supported in TimeDistributed");
-  out.size[out.rank - 1] = filters;
   struct graph_node *node =
       keras_node(call, WORD_LOCAL, keras_exact(call, &call->inputs[0]));
   graph_int(g, node, PART_CHANNELS, "", filters);
   graph_arg(g, node, PART_KERNEL, "", graph_sizes(g, w.kernel, w.axes));
   window_stride(g, node, &w, steps);
   graph_padding(g, node, w.axes, w.kernel, w.dilate, w.before, w.after);
-  int64_t places = 1, in = call->inputs[0].shape.size[w.axes];
-  for (int i = 0; i < w.axes; i++)
-    places = mul_i64(places, out.size[i], &places) ? places : INT64_MAX;
+  int64_t in = call->inputs[0].shape.size[w.axes];
+  int64_t places =
+      graph_count(graph_shape(g, node->index)->size, (size_t)w.axes);
   bool bias = keras_bool(call, "use_bias", true);
   node->bias = bias ? BIAS_WITH : BIAS_WITHOUT;
   GRAPH_TENSOR(node, places, in, w.kernel[0], w.axes > 1 ? w.kernel[1] : 1,
                filters);
   if (bias)
     GRAPH_TENSOR(node, places, filters);
-  return keras_leave_values(call) && keras_give_active(call, node, &out);
+  return keras_leave_values(call) && keras_give_active(call, node->index);
 }
 
 /* Pools. */
 
 bool keras_pooling(struct keras_call *call) {
   struct graph_window w;
-  struct graph_shape out;
   bool mean = strncmp(call->type, "Average", 7) == 0;
-  if (!read_window(call, "pool_size", NULL, true, &w) ||
-      !fits(call, &w, &call->inputs[0].shape, &out))
+  if (!read_window(call, "pool_size", NULL, true, &w))
     return false;
   struct graph_node *node =
       window_pool(call->graph, mean ? WORD_AVGPOOL : WORD_POOL,
                   keras_exact(call, &call->inputs[0]), &w, false);
-  return keras_give_node(call, node, &out);
+  return keras_give(call, node->index);
 }
 
 /* The result is a vector in Keras, a map of one pixel in netc. */
 bool keras_global_pooling(struct keras_call *call) {
-  const struct graph_shape *in = &call->inputs[0].shape;
   bool mean = strstr(call->type, "Average");
   int lead = call->keras->lead, axes = keras_spatial(call);
   int input = keras_exact(call, &call->inputs[0]);
   bool keep = keras_bool(call, "keepdims", false);
   if (axes < 1)
     return keras_fail(call, "its input has no spatial axes");
-  struct graph_shape out = {.rank = lead + (keep ? axes : 0) + 1};
-  struct graph_shape one = *in;
-  for (int i = 0; i < axes; i++)
-    one.size[lead + i] = 1;
-  memcpy(out.size, in->size, (size_t)lead * sizeof *out.size);
-  for (int i = lead; i < out.rank; i++)
-    out.size[i] = 1;
-  out.size[out.rank - 1] = in->size[in->rank - 1];
   if (lead == 0) {
-    struct graph_node *node =
-        keras_node(call, mean ? WORD_GAP : WORD_GMP, input);
-    node->shape = one;
-    return keras_give(call, node->index, &out);
+    int node = keras_node(call, mean ? WORD_GAP : WORD_GMP, input)->index;
+    return keep ? keras_give(call, node) : keras_give_vector(call, node);
   }
   struct graph_node *node =
       keras_node(call, mean ? WORD_MEAN : WORD_MAX, input);
@@ -319,20 +274,20 @@ bool keras_global_pooling(struct keras_call *call) {
               "axis=", graph_text(call->graph, "%d", i));
   if (keep)
     graph_flag(call->graph, node, "keep");
-  return keras_give_node(call, node, &out);
+  return keras_give(call, node->index);
 }
 
 bool keras_adaptive_pooling(struct keras_call *call) {
-  struct graph_shape out = call->inputs[0].shape;
+  int64_t sizes[3];
   int axes;
   bool mean = strstr(call->type, "Average");
   if (!keras_own_axes(call, &axes) ||
-      !keras_ints(call, "output_size", 1, 1, axes, out.size))
+      !keras_ints(call, "output_size", 1, 1, axes, sizes))
     return false;
   struct graph_node *node =
       keras_node(call, mean ? WORD_ADAPTPOOL : WORD_ADAPTMAXPOOL,
                  keras_exact(call, &call->inputs[0]));
   graph_arg(call->graph, node, PART_KERNEL, "",
-            graph_sizes(call->graph, out.size, axes));
-  return keras_give_node(call, node, &out);
+            graph_sizes(call->graph, sizes, axes));
+  return keras_give(call, node->index);
 }

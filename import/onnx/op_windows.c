@@ -235,9 +235,11 @@ bool op_deconv(struct onnx *x) {
       weight->dims[1] > MOST_SIZE || in->at.dim[1] % groups != 0)
     return onnx_fail(x, "its weights do not fit the map");
   int64_t channels = weight->dims[1] * groups;
-  struct graph_node *node;
-  if (!window_deconv(x->graph, map.node, channels, groups, &w, outpad, &node))
-    return onnx_fail(x, "its padding removes the whole output");
+  struct graph_node *node =
+      window_deconv(x->graph, map.node, channels, groups, &w, outpad);
+  for (int i = 0; i < w.axes; i++)
+    if (node->shape.size[i] < 1)
+      return onnx_fail(x, "its padding removes the whole output");
   if (!put_bias(x, node, channels))
     return false;
   onnx_add_weight(x, node, "weight", weight);

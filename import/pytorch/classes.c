@@ -87,13 +87,13 @@ static bool add_conv(struct modules *m) {
 
 static bool add_deconv(struct modules *m) {
   struct graph_window w = {0};
-  struct graph_node *node;
   int64_t in = 0, out = 0, groups = 1, more[3] = {0};
   if (!is_map(m) || !take_window(m, &w) ||
       !module_sizes(m, "output_padding", w.axes, 0, more) ||
       !take_channels(m, &in, &out, &groups) || !module_has_channels(m, in))
     return false;
-  window_deconv(m->graph, m->at, out, groups, &w, more, &node);
+  struct graph_node *node =
+      window_deconv(m->graph, m->at, out, groups, &w, more);
   return fits(m, node) &&
          take_biased(m, node, kernel_values(&w, in, out / groups), out);
 }

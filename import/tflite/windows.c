@@ -122,12 +122,10 @@ bool tflite_deconv(struct tflite *t) {
   if (!out || out->rank != 4 || out->dims[3] != weight->dims[0] ||
       weight->dims[3] != in->shape.size[2])
     return tflite_fail(t, "its weights do not fit the channels of its input");
-  struct graph_node *node;
   if (!agrees(t, 0, out->dims, 4) || !fit_map(t, in, out->dims + 1, &w, more))
     return false;
-  if (!window_deconv(t->graph, tflite_exact(t, in), weight->dims[0], 1, &w,
-                     more, &node))
-    return tflite_fail(t, "nothing of its output is left");
+  struct graph_node *node = window_deconv(t->graph, tflite_exact(t, in),
+                                          weight->dims[0], 1, &w, more);
   return tflite_take(t, node, "weight", weight, order) &&
          tflite_take_bias(t, node, "bias", 3, weight->dims[0]) &&
          tflite_give_active(t, node, tflite_int(t, 3, 1, 0));
