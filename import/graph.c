@@ -91,6 +91,23 @@ bool graph_same_shape(const struct graph_shape *a,
          memcmp(a->size, b->size, (size_t)a->rank * sizeof *a->size) == 0;
 }
 
+/* 1x1xC and C are the same tensor. */
+bool graph_equal_shape(const struct graph_shape *a,
+                       const struct graph_shape *b) {
+  int i = 0, k = 0;
+  while (i < a->rank || k < b->rank) {
+    if (i < a->rank && a->size[i] == 1)
+      i++;
+    else if (k < b->rank && b->size[k] == 1)
+      k++;
+    else if (i < a->rank && k < b->rank && a->size[i] == b->size[k])
+      i++, k++;
+    else
+      return false;
+  }
+  return true;
+}
+
 static struct graph_node *add(struct graph *graph, enum layer_word word) {
   struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
   node->index = (int)graph->nodes.count;

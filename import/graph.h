@@ -191,6 +191,13 @@ void graph_close_rules(struct graph *graph);
  * layer that failed has only sizes of 1.
  */
 void graph_follow_rules(struct graph *graph);
+/* Compares a layer's shape with the one that the file states, in which axes of
+ * size 1 may differ. False with an error. */
+bool graph_check(struct graph *graph, const struct graph_node *node,
+                 const struct graph_shape *stated);
+/* True if the shapes differ in axes of size 1 alone. */
+bool graph_equal_shape(const struct graph_shape *a,
+                       const struct graph_shape *b);
 
 /* Adds a layer on one existing tensor, initially with the tensor's shape. */
 struct graph_node *graph_layer(struct graph *graph, enum layer_word word,

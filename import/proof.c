@@ -11,21 +11,12 @@ static const char *dims_text(struct graph *graph, const struct netc_shape *s) {
   return graph_sizes(graph, s->dims, (int)s->rank);
 }
 
-/* Axes of size 1 do not matter: 1x1xC and C are the same tensor. */
 static bool same_shape(const struct netc_shape *a,
                        const struct graph_shape *b) {
-  size_t i = 0, k = 0, rank = (size_t)a->rank, other = (size_t)b->rank;
-  while (i < rank || k < other) {
-    if (i < rank && a->dims[i] == 1)
-      i++;
-    else if (k < other && b->size[k] == 1)
-      k++;
-    else if (i < rank && k < other && a->dims[i] == b->size[k])
-      i++, k++;
-    else
-      return false;
-  }
-  return true;
+  struct graph_shape own = {.rank = (int)a->rank};
+  for (int i = 0; i < own.rank; i++)
+    own.size[i] = a->dims[i];
+  return graph_equal_shape(&own, b);
 }
 
 static const char *name_of(const struct graph_node *node) {

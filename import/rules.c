@@ -82,7 +82,8 @@ static const char *error_of(struct graph *graph,
       continue;
     if (graph->strict) {
       graph_fail(graph, node->line, "`%.64s` (%.64s): %s",
-                 node->name ? node->name : "", node->kind, d.message);
+                 node->name ? node->name : "", node->kind ? node->kind : "",
+                 d.message);
       graph->error.column = node->column;
     }
     return d.slug;
@@ -125,6 +126,19 @@ const char *graph_refusal(struct graph *graph, int index) {
   else if (!graph->strict)
     graph->refused = node;
   return error;
+}
+
+bool graph_check(struct graph *graph, const struct graph_node *node,
+                 const struct graph_shape *stated) {
+  const struct graph_shape *own = graph_shape(graph, node->index);
+  return !graph->failed &&
+         (graph_equal_shape(own, stated) ||
+          graph_fail(graph, node->line,
+                     "`%.64s` (%.64s): its output is %s in the file, but %s by "
+                     "its operands",
+                     node->name ? node->name : "", node->kind ? node->kind : "",
+                     graph_sizes(graph, stated->size, stated->rank),
+                     graph_sizes(graph, own->size, own->rank)));
 }
 
 void graph_follow_rules(struct graph *graph) {

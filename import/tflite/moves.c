@@ -16,11 +16,8 @@ bool tflite_view(struct tflite *t) {
 static struct graph_node *permute(struct tflite *t, int input, int rank,
                                   const int *axes) {
   struct graph_node *node = tflite_layer(t, WORD_PERMUTE, input);
-  struct graph_shape in = node->shape;
-  for (int i = 0; i < rank; i++) {
-    node->shape.size[i] = in.size[axes[i]];
+  for (int i = 0; i < rank; i++)
     graph_flag(t->graph, node, graph_text(t->graph, "%d", axes[i]));
-  }
   return node;
 }
 
@@ -49,8 +46,6 @@ bool tflite_transpose(struct tflite *t) {
 static int reshape(struct tflite *t, int input, int rank,
                    const int64_t *sizes) {
   struct graph_node *node = tflite_layer(t, WORD_RESHAPE, input);
-  node->shape.rank = rank;
-  memcpy(node->shape.size, sizes, (size_t)rank * sizeof *sizes);
   graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, sizes, rank));
   return node->index;
 }
@@ -93,8 +88,6 @@ static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
     struct graph_node *join = graph_join(t->graph, WORD_CONCAT);
     for (int64_t k = 0; k < times[i + 1]; k++)
       graph_operand(t->graph, join, node);
-    join->shape = graph_at(t->graph, node)->shape;
-    join->shape.size[i] *= times[i + 1];
     if (i != in->shape.rank - 1)
       graph_arg(t->graph, join, PART_NONE,
                 "axis=", graph_text(t->graph, "%d", i));

@@ -126,12 +126,11 @@ struct graph_node *tflite_layer(struct tflite *t, enum layer_word word,
 
 int tflite_exact(struct tflite *t, const struct tflite_tensor *tensor) {
   const struct graph_shape *shape = &tensor->shape;
-  if (graph_same_shape(&graph_at(t->graph, tensor->node)->shape, shape))
+  if (graph_same_shape(graph_shape(t->graph, tensor->node), shape))
     return tensor->node;
   bool flat = shape->rank == 1;
   struct graph_node *node =
       tflite_layer(t, flat ? WORD_FLATTEN : WORD_RESHAPE, tensor->node);
-  node->shape = *shape;
   if (!flat)
     graph_arg(t->graph, node, PART_OTHER, "",
               graph_sizes(t->graph, shape->size, shape->rank));
@@ -153,7 +152,6 @@ static int constant_node(struct tflite *t, struct tflite_tensor *constant,
   if (shape.rank == 0) /* a scalar */
     shape = (struct graph_shape){1, {1}};
   struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
-  node->shape = shape;
   graph_arg(t->graph, node, shape.rank == 1 ? PART_CHANNELS : PART_OTHER, "",
             graph_sizes(t->graph, shape.size, shape.rank));
   graph_flag(t->graph, node, "fixed");
@@ -206,20 +204,16 @@ bool tflite_give(struct tflite *t, uint64_t index, struct graph_node *node) {
   struct tflite_tensor *out = next_output(t, index);
   if (!out || t->graph->failed)
     return false;
-  node->shape = out->shape;
   tflite_keep_steps(t, out, node);
-  return true;
+  return graph_check(t->graph, node, &out->shape);
 }
 
 bool tflite_give_active(struct tflite *t, struct graph_node *node,
                         int64_t activation) {
   static const enum layer_word words[] = {WORD_NONE, WORD_RELU, WORD_HARDTANH,
                                           WORD_RELU6, WORD_TANH};
-  struct tflite_tensor *out = tflite_out(t, 0);
   if (activation < 0 || activation >= (int)(sizeof words / sizeof *words))
     return tflite_fail(t, "netc has no equivalent of its activation");
-  if (out && tflite_shape(t, out))
-    node->shape = out->shape;
   if (activation)
     node = tflite_layer(t, words[activation], node->index);
   return tflite_give(t, 0, node);
@@ -244,7 +238,7 @@ bool tflite_give_view(struct tflite *t, uint64_t index, int node) {
   struct tflite_tensor *out = next_output(t, index);
   if (!out)
     return false;
-  const struct graph_shape *in = &graph_at(t->graph, node)->shape;
+  const struct graph_shape *in = graph_shape(t->graph, node);
   int64_t count = graph_count(in->size, (size_t)in->rank);
   if (out->count / t->batch != count)
     return tflite_fail(

@@ -6,7 +6,7 @@
 /* Slices an axis, counted without the batch; -1 with an error. */
 static int take_part(struct tflite *t, int input, int axis, int64_t from,
                      int64_t to) {
-  const struct graph_shape *in = &graph_at(t->graph, input)->shape;
+  const struct graph_shape *in = graph_shape(t->graph, input);
   if (from < 0 || to <= from || to > in->size[axis]) {
     tflite_fail(t, "it selects a part that its input does not have");
     return -1;
@@ -20,20 +20,10 @@ static int take_part(struct tflite *t, int input, int axis, int64_t from,
 
 /* Gives a slice as an output, which may have more or fewer axes of size 1. */
 static bool give_part(struct tflite *t, uint64_t index, int node) {
-  const struct graph_shape *in = &graph_at(t->graph, node)->shape;
   const struct tflite_tensor *out = tflite_out(t, index);
-  int i = 0, k = 1;
-  for (; out; i++, k++) {
-    while (i < in->rank && in->size[i] == 1)
-      i++;
-    while (k < out->rank && out->dims[k] == 1)
-      k++;
-    if (i >= in->rank || k >= out->rank || in->size[i] != out->dims[k])
-      break;
-  }
-  return out && (i < in->rank || k < out->rank)
-             ? tflite_fail(t, "its output does not have the shape of its parts")
-             : tflite_give_view(t, index, node);
+  return tflite_give_view(t, index, node) &&
+         (graph_equal_shape(graph_shape(t->graph, node), &out->shape) ||
+          tflite_fail(t, "its output does not have the shape of its parts"));
 }
 
 /* Slices all axes, the batch first. */

@@ -145,9 +145,6 @@ bool tflite_svdf_state(struct tflite *t, int number) {
 /* Adds a trained tensor as a node without inputs. */
 static int learned(struct tflite *t, const struct tflite_tensor *from) {
   struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
-  node->shape.rank = from->rank;
-  for (int i = 0; i < from->rank; i++)
-    node->shape.size[i] = from->dims[i];
   graph_arg(t->graph, node, from->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
             graph_sizes(t->graph, from->dims, from->rank));
   return tflite_take(t, node, "weight", from, NULL) ? node->index : -1;
@@ -160,11 +157,9 @@ shift_state(struct tflite *t, const struct tflite_tensor *state, int values) {
   const int64_t column[] = {filters, 1};
   struct graph_node *node = tflite_layer(t, WORD_RESHAPE, values);
   graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, column, 2));
-  node->shape = (struct graph_shape){2, {filters, 1}};
   if (steps > 1) {
     int kept = graph_slice(t->graph, state->node, 1, "c", 1, steps)->index;
     node = graph_pair(t->graph, WORD_CONCAT, kept, node->index);
-    node->shape = state->shape;
   }
   node->output =
       graph_text(t->graph, "%s_next", graph_at(t->graph, state->node)->name);
@@ -175,18 +170,16 @@ shift_state(struct tflite *t, const struct tflite_tensor *state, int values) {
 static struct graph_node *sum_rows(struct tflite *t, int input) {
   struct graph_node *node = tflite_layer(t, WORD_SUM, input);
   graph_arg(t->graph, node, PART_NONE, "axis=", "1");
-  node->shape.rank = 1;
   return node;
 }
 
 static struct graph_node *sum_ranks(struct tflite *t, struct graph_node *node,
-                                    int64_t rank) {
+                                    int64_t filters, int64_t rank) {
   if (rank == 1)
     return node;
-  const int64_t sizes[] = {node->shape.size[0] / rank, rank};
+  const int64_t sizes[] = {filters / rank, rank};
   node = tflite_layer(t, WORD_RESHAPE, node->index);
   graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, sizes, 2));
-  node->shape = (struct graph_shape){2, {sizes[0], sizes[1]}};
   return sum_rows(t, node->index);
 }
 
@@ -207,7 +200,6 @@ bool tflite_svdf(struct tflite *t) {
   struct graph_node *node = tflite_layer(t, WORD_FC, in->node);
   graph_int(t->graph, node, PART_CHANNELS, "", filters);
   node->bias = BIAS_WITHOUT;
-  node->shape = (struct graph_shape){1, {filters}};
   if (!tflite_take(t, node, "weight", feature, NULL))
     return false;
   node = shift_state(t, state, node->index);
@@ -215,7 +207,7 @@ bool tflite_svdf(struct tflite *t) {
   if (weight < 0)
     return false;
   node = graph_pair(t->graph, WORD_MUL, node->index, weight);
-  node = sum_ranks(t, sum_rows(t, node->index), rank);
+  node = sum_ranks(t, sum_rows(t, node->index), filters, rank);
   if (bias) {
     int term = learned(t, bias);
     if (term < 0)

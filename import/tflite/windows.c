@@ -24,12 +24,8 @@ static bool read_padding(struct tflite *t, const struct tflite_tensor *in,
   int64_t padding = tflite_int(t, 0, 1, PADDING_SAME);
   if (padding == PADDING_SAME)
     window_same(w, in->shape.size);
-  else if (padding != PADDING_VALID)
-    return tflite_fail(t, "netc has no equivalent of its padding");
-  for (int i = 0; i < 2; i++)
-    if (window_count(w, i, in->shape.size[i]) < 1)
-      return tflite_fail(t, "its window is larger than the padded input");
-  return true;
+  return padding == PADDING_SAME || padding == PADDING_VALID ||
+         tflite_fail(t, "netc has no equivalent of its padding");
 }
 
 /* A map; NULL with an error if the operand is none. */
