@@ -19,7 +19,7 @@ static void put_settings(struct json_writer *w) {
       const void *at = (const char *)sections[i].section + specs->offset;
       if (specs->type == TYPE_CHOICE && *(const int *)at)
         json_member_string(&w->json, specs->name,
-                           settings_choice(&s->train, specs, *(const int *)at));
+                           settings_choice(s, specs, *(const int *)at));
       else
         writer_put_argument(w, specs, at);
     }

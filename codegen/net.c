@@ -93,14 +93,15 @@ static void put_allowed(struct flat *f) {
 /* Lists are quoted. */
 static void put_choice(struct text *out, const struct arg_spec *spec,
                        struct slice word) {
-  bool list =
-      settings_is_split(spec) || (settings_is_cut(spec) && word.at[0] <= '9');
+  bool list = settings_is_split(spec) ||
+              (settings_is_cut(spec) && word.at[0] <= '9') ||
+              memchr(word.at, ' ', word.length);
   text_printf(out, list ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
 }
 
 static void put_settings(struct flat *f, const char *word,
                          const struct arg_spec *specs, const void *section) {
-  const struct train_settings *train = &f->c->settings->train;
+  const struct settings *settings = f->c->settings;
   bool any = false;
   for (; specs->name; specs++) {
     const void *at = (const char *)section + specs->offset;
@@ -116,7 +117,7 @@ static void put_settings(struct flat *f, const char *word,
     else
       put_choice(
           f->out, specs,
-          settings_choice(train, specs, (int)(value < 0 ? -value : value)));
+          settings_choice(settings, specs, (int)(value < 0 ? -value : value)));
     any = true;
   }
   if (any)

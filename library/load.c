@@ -127,9 +127,10 @@ static bool trial_end(const struct load_trial *trial, bool right,
 
 /* Normalises a value as in a source: "RTX 4090" to rtx4090, "24 gb" to 24GB. */
 static struct slice plain_value(struct arena *arena,
-                                const struct train_settings *train,
+                                const struct settings *settings,
                                 const struct arg_spec *spec,
                                 struct slice value) {
+  const struct train_settings *train = &settings->train;
   struct text text = text_new(arena);
   static const char stage[] = "stage"; /* prefix of ZeRO stages */
   size_t prefix = sizeof stage - 1;
@@ -138,7 +139,8 @@ static struct slice plain_value(struct arena *arena,
     return slice_from(value, prefix);
   if (spec->type == TYPE_CHOICE) {
     const char *several;
-    if (settings_is_cut(spec) && value.length && is_digit(*value.at)) {
+    if ((settings_is_cut(spec) && value.length && is_digit(*value.at)) ||
+        (settings_is_weights(spec) && memchr(value.at, ' ', value.length))) {
       text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
       return text_slice(&text);
     }
@@ -150,7 +152,7 @@ static struct slice plain_value(struct arena *arena,
     if (!index)
       return value;
     if (!settings_is_gpu(spec))
-      return settings_choice(train, spec, index);
+      return settings_choice(settings, spec, index);
     /* Quotes the name, as a user's name may be a word of the language. */
     text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
     return text_slice(&text);
@@ -177,12 +179,12 @@ static const struct arg_spec *spec_of(const struct arg_spec *specs,
 }
 
 static struct setting_pair plain_pair(struct arena *arena,
-                                      const struct train_settings *train,
+                                      const struct settings *settings,
                                       const struct arg_spec *specs,
                                       const struct setting_pair *pair) {
   return (struct setting_pair){
       pair->name,
-      plain_value(arena, train, spec_of(specs, pair->name), pair->value)};
+      plain_value(arena, settings, spec_of(specs, pair->name), pair->value)};
 }
 
 /*
@@ -230,7 +232,7 @@ static bool try_section(struct call *call, const char *word,
   struct load_trial trial;
   trial_open(&trial, call);
   struct setting_pair pair =
-      plain_pair(&call->scratch, &trial.settings.train, specs, given);
+      plain_pair(&call->scratch, &trial.settings, specs, given);
   const struct arg_spec *row = spec_of(specs, given->name);
   if (unknown_word(call, &trial.settings.train, row, given->value) ||
       unknown_board(call, row, given->value))
@@ -448,14 +450,14 @@ static void take_pairs(struct netc *netc) {
                                 .diags = &load->diags,
                                 .source = -1,
                                 .settings = &load->settings};
-  const struct train_settings *train = &load->settings.train;
+  const struct settings *settings = &load->settings;
   for (size_t i = 0; i < netc->settings.count; i++) {
     struct setting_pair pair = pair_of(&netc->settings.at[i]);
     struct suggestion none = suggest_begin(pair.name);
     struct setting_pair trained =
-        plain_pair(&load->arena, train, train_specs, &pair);
+        plain_pair(&load->arena, settings, train_specs, &pair);
     struct setting_pair inferred =
-        plain_pair(&load->arena, train, infer_specs, &pair);
+        plain_pair(&load->arena, settings, infer_specs, &pair);
     if (has_key(train_specs, pair.name, &none))
       *VEC_PUSH(&load->arena, &load->chosen) =
           parse_pair(&r, "train ", &trained, "=");
@@ -466,7 +468,7 @@ static void take_pairs(struct netc *netc) {
   for (size_t i = 0; i < netc->budgets.count; i++) {
     struct setting_pair pair = pair_of(&netc->budgets.at[i]);
     struct setting_pair plain =
-        plain_pair(&load->arena, train, budget_specs, &pair);
+        plain_pair(&load->arena, settings, budget_specs, &pair);
     *VEC_PUSH(&load->arena, &load->chosen) =
         parse_pair(&r, "budget ", &plain, "=");
   }

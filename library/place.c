@@ -144,6 +144,8 @@ static const char *options_of(const struct load *load, struct arena *arena,
                               const struct train_settings *train) {
   struct text text = text_new(arena);
   const struct train_settings *own = &load->settings.train;
+  struct settings settings = load->settings;
+  settings.train = *train;
   for (const struct arg_spec *spec = train_specs; spec->name; spec++) {
     const void *a = (const char *)train + spec->offset;
     const void *b = (const char *)own + spec->offset;
@@ -155,8 +157,8 @@ static const char *options_of(const struct load *load, struct arena *arena,
     if (number && value >= 0)
       text_int(&text, value);
     else
-      text_puts(&text,
-                settings_choice(train, spec, (int)(number ? -value : value)));
+      text_puts(&text, settings_choice(&settings, spec,
+                                       (int)(number ? -value : value)));
   }
   return text_string(&text);
 }

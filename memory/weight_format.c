@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "sema/model/weights.h"
 
 struct finder {
   const struct model *model;
@@ -75,7 +74,9 @@ static void find_param(struct finder *f, const struct node *node, size_t index,
                        const struct param *param) {
   struct weight_roles *roles = f->roles;
   struct weight_tensor *tensor = &roles->at[index];
-  *tensor = (struct weight_tensor){.block = max_i64(roles->blocks - 1, 0)};
+  *tensor = (struct weight_tensor){.block = max_i64(roles->blocks - 1, 0),
+                                   .expert = node->copies > 1};
+  roles->have_experts[tensor->block] |= tensor->expert;
   if (param->rank == 2)
     tensor->in = param->dim[0];
   if (param->rank > 1)
@@ -119,7 +120,9 @@ void weight_roles_find(const struct model *model, struct arena *arena,
                      .fronts = arena_alloc(arena, model->nodes.count + 1,
                                            sizeof(struct layer_kind *))};
   *roles = (struct weight_roles){
-      .at = arena_alloc(arena, model->params.count + 1, sizeof *roles->at)};
+      .at = arena_alloc(arena, model->params.count + 1, sizeof *roles->at),
+      .have_experts = arena_alloc(arena, model->nodes.count + 1,
+                                  sizeof *roles->have_experts)};
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct layer_kind *front = model->nodes.at[i].kind->front;
     if (front && !is_front(&f, front))
@@ -264,6 +267,33 @@ static bool bytes_of_linear(const struct weights_type *type,
          add_i64(*bytes, ceil_div_i64(bits, 8), bytes);
 }
 
+enum weights_part weight_part(const struct weight_roles *roles, size_t index) {
+  static const enum weights_part parts[] = {
+      [ROLE_TABLE] = WEIGHTS_OF_TABLE,   [ROLE_HEAD] = WEIGHTS_OF_HEAD,
+      [ROLE_ROUTER] = WEIGHTS_OF_ROUTER, [ROLE_LATENT] = WEIGHTS_OF_LATENTS,
+      [ROLE_QUERY] = WEIGHTS_OF_Q,       [ROLE_KEY] = WEIGHTS_OF_K,
+      [ROLE_VALUE] = WEIGHTS_OF_V,       [ROLE_JOINT] = WEIGHTS_OF_QKV,
+      [ROLE_ATTENDED] = WEIGHTS_OF_O,    [ROLE_LINEAR] = WEIGHTS_OF_MLP,
+      [ROLE_BACK] = WEIGHTS_OF_MLP};
+  const struct weight_tensor *tensor = &roles->at[index];
+  enum weights_part part = parts[tensor->role];
+  if (part != WEIGHTS_OF_MLP)
+    return part;
+  return tensor->expert                       ? WEIGHTS_OF_EXPERTS
+         : roles->have_experts[tensor->block] ? WEIGHTS_OF_SHARED
+                                              : WEIGHTS_OF_MLP;
+}
+
+/* A matrix in the type that its part has. */
+static bool bytes_of_part(int type, const struct weight_tensor *tensor,
+                          int64_t count, int64_t *bytes) {
+  const struct weights_type *own = weights_type(type);
+  *bytes = WEIGHT_PLAIN;
+  return !type || (own->scope == SCOPE_LINEARS
+                       ? bytes_of_linear(own, tensor, count, bytes)
+                       : block_bytes(&own->block, count, bytes));
+}
+
 bool weight_bytes(const struct model *model, const struct weight_roles *roles,
                   const struct infer_settings *infer, size_t index,
                   int64_t *bytes) {
@@ -273,6 +303,10 @@ bool weight_bytes(const struct model *model, const struct weight_roles *roles,
   *bytes = WEIGHT_PLAIN;
   if (!infer->weight_dtype)
     return true;
+  const struct weights_other *other =
+      weights_of_part(infer->weights, weight_part(roles, index), tensor->block);
+  if (other)
+    return bytes_of_part(other->type, tensor, param->count, bytes);
   if (type->scope == SCOPE_MATRICES)
     return param->rank < 2 || block_bytes(&type->block, param->count, bytes);
   if (type->scope == SCOPE_KERNELS && !param->narrow)

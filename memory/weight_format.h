@@ -4,6 +4,7 @@
 
 #include "sema/model/model.h"
 #include "sema/model/settings.h"
+#include "sema/model/weights.h"
 
 /* A parameter's role in a language model, as weight files distinguish it. */
 enum weight_role {
@@ -26,6 +27,7 @@ struct weight_tensor {
   enum weight_role role;
   int64_t in, out; /* of a matrix */
   int64_t block;   /* index of the attention layer it belongs to or follows */
+  bool expert;     /* one of several */
 };
 
 struct weight_roles {
@@ -34,11 +36,15 @@ struct weight_roles {
   int64_t queries, keys;    /* outputs in the first one; 0: packed */
   bool tied;                /* the embedding is also the head */
   int64_t experts;          /* maximum of a layer; 1: none */
+  bool *have_experts;       /* blocks that do */
 };
 
 /* Allocates everything in `arena`. */
 void weight_roles_find(const struct model *model, struct arena *arena,
                        struct weight_roles *roles);
+
+/* The part of the net that a parameter belongs to. */
+enum weights_part weight_part(const struct weight_roles *roles, size_t index);
 
 /* A parameter of the same type as all other values. */
 enum { WEIGHT_PLAIN = -1 };

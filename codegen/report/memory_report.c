@@ -406,11 +406,12 @@ static void put_weight_dtype(struct section *b) {
   const struct infer_settings *infer = &b->c->settings->infer;
   if (!infer->weight_dtype)
     return;
-  text_printf(&b->line, "  %s as %s, ",
+  struct slice type = settings_weights(infer);
+  text_printf(&b->line, "  %s as %.*s, ",
               weights_run(infer->weight_dtype)
                   ? "weights of convolutions and dense layers"
                   : "matrices",
-              weights_word(infer->weight_dtype));
+              SLICE_ARG(type));
   text_put(&b->line, weights_source(infer->weight_dtype));
   if (weights_run(infer->weight_dtype))
     put_wide_matrices(b);

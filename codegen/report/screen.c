@@ -524,12 +524,23 @@ static void put_counts(struct screen *s) {
   }
 }
 
+enum { LONGEST_WEIGHTS = 40 };
+
+/* "nvfp4 head", of many parts the first type. */
+static void put_weights(struct screen *s, const struct infer_settings *infer) {
+  struct slice weights = settings_weights(infer);
+  if (weights.length <= LONGEST_WEIGHTS)
+    text_puts(&s->line, weights);
+  else
+    text_printf(&s->line, "%s and others", weights_word(infer->weight_dtype));
+}
+
 /* "float32", "mixed precision", "q4_k_m" */
 static void put_type(struct screen *s) {
   const struct train_settings *train = &s->c->settings->train;
   const struct infer_settings *infer = &s->c->settings->infer;
   if (s->predict && infer->weight_dtype)
-    text_put(&s->line, weights_type(infer->weight_dtype)->word);
+    put_weights(s, infer);
   else if (s->predict)
     text_put(&s->line, element_long_name(infer->dtype));
   else if (train->precision == PRECISION_MIXED)

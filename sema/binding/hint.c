@@ -6,6 +6,7 @@
 #include "layers/foreign/foreign.h"
 #include "sema/model/board.h"
 #include "sema/model/gpu.h"
+#include "sema/model/weights.h"
 
 /* Prints words separated by blanks as "a, b or c". */
 static void hint_put_words(struct text *out, const char *words) {
@@ -121,6 +122,15 @@ bool hint_foreign_option(struct expander *e, struct diagnostic *d,
   return true;
 }
 
+/* Also types of other bits and groups; `base` takes those for any matrix. */
+static int weights_for(const struct arg_spec *spec, struct slice word) {
+  int type = weights_find(word);
+  bool listed = word_index(spec->words, slice_of(weights_word(type)));
+  bool any = word_index(spec->words, slice_of("fp8"));
+  return listed || any || weights_type(type)->scope == SCOPE_MATRICES ? type
+                                                                      : 0;
+}
+
 int hint_find_choice(const struct arg_spec *spec,
                      const struct train_settings *train, struct slice word,
                      const char **several) {
@@ -130,7 +140,8 @@ int hint_find_choice(const struct arg_spec *spec,
     return gpu_find(train->own, word, several);
   if (settings_is_board(spec))
     return board_find(word);
-  int index = word_index(spec->words, word);
+  int index = settings_is_weights(spec) ? weights_for(spec, word)
+                                        : word_index(spec->words, word);
   if (index)
     return index;
   if (ours) {

@@ -10,6 +10,7 @@
 #include "sema/binding/hint.h"
 #include "sema/model/board.h"
 #include "sema/model/gpu.h"
+#include "sema/model/weights.h"
 
 /* conv 3x3 64: sizes in place of the channels. */
 static bool sizes_come_first(struct slot *s, struct diagnostic *d) {
@@ -404,6 +405,21 @@ static bool store_split(struct slot *s, struct slice text) {
   return false;
 }
 
+/* "nvfp4 head": parts of the weights in other types. */
+static bool store_weights(struct slot *s, struct slice text) {
+  struct arena *arena = s->e->arena;
+  struct weights_list *list = ARENA_NEW(arena, struct weights_list);
+  struct text why = text_new(arena), help = text_new(arena);
+  if (weights_read_list(text, list, s->at, &why, &help)) {
+    s->e->in->settings->infer.weights = list->count ? list : NULL;
+    return true;
+  }
+  diag_help(report(s->e, UNKNOWN_CHOICE, s->expr->span, "%.*s", SLICE_ARG(why)),
+            "%.*s", SLICE_ARG(help));
+  s->b->failed = true;
+  return false;
+}
+
 /* True for "UD-Q4_K_XL". */
 static bool is_unsloths(const struct slot *s, struct slice word) {
   return strcmp(s->spec->name, "weight_dtype") == 0 && word.length > 3 &&
@@ -423,6 +439,11 @@ bool slot_choose(struct slot *s, struct slice word) {
     diag_help(d, "write one number for each stage, with commas: `\"4,4,8\"`");
     s->b->failed = true;
     return false;
+  }
+  if (strcmp(s->spec->name, "weight_dtype") == 0) {
+    s->e->in->settings->infer.weights = NULL;
+    if (memchr(word.at, ' ', word.length))
+      return store_weights(s, word);
   }
   int index =
       hint_find_choice(s->spec, &s->e->in->settings->train, word, &several);

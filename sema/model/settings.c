@@ -184,8 +184,22 @@ bool settings_is_split(const struct arg_spec *spec) {
   return spec->words == split_words;
 }
 
-struct slice settings_choice(const struct train_settings *train,
+bool settings_is_weights(const struct arg_spec *spec) {
+  return spec->words == WEIGHTS_WORDS || spec->words == BASE_WORDS;
+}
+
+struct slice settings_weights(const struct infer_settings *infer) {
+  return infer->weights ? infer->weights->text
+                        : slice_of(weights_word(infer->weight_dtype));
+}
+
+struct slice settings_choice(const struct settings *settings,
                              const struct arg_spec *spec, int index) {
+  const struct train_settings *train = &settings->train;
+  if (spec->words == WEIGHTS_WORDS && index == settings->infer.weight_dtype)
+    return settings_weights(&settings->infer);
+  if (settings_is_weights(spec))
+    return slice_of(weights_word(index));
   if (settings_is_cut(spec) && index == CUT_TURNS)
     return train->turns->text;
   if (settings_is_split(spec) && index == SPLIT_LIST)

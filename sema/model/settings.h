@@ -141,7 +141,9 @@ struct train_settings {
 #include "sema/model/settings.def"
 };
 
+struct weights_list;
 struct infer_settings {
+  const struct weights_list *weights; /* parts in other types; NULL: none */
 #define INFER(type, name, ...) SETTING_##type name;
 #include "sema/model/settings.def"
 };
@@ -208,13 +210,20 @@ bool settings_is_gpu(const struct arg_spec *spec);
 /* True if the setting's words are boards, whose chips are names, too. */
 bool settings_is_board(const struct arg_spec *spec);
 
+/* True if the setting's words are types of weights. */
+bool settings_is_weights(const struct arg_spec *spec);
+
 /* True if lists of numbers, or of cards, are allowed besides the words. */
 bool settings_is_cut(const struct arg_spec *spec);
 bool settings_is_split(const struct arg_spec *spec);
 
-/* The word of a choice of `train` or `infer`, including a user's device. */
-struct slice settings_choice(const struct train_settings *train,
+/* The word of a choice of `train` or `infer`, including a user's device; or the
+ * list. */
+struct slice settings_choice(const struct settings *settings,
                              const struct arg_spec *spec, int index);
+
+/* "nvfp4", or the list "nvfp4 head"; empty: that of the other values. */
+struct slice settings_weights(const struct infer_settings *infer);
 
 /* The type in which gradients of parameters are summed. */
 static inline int gradient_element(const struct train_settings *train) {

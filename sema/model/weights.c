@@ -1,6 +1,8 @@
 /* Weights: types only for weights, and mixes of them in files. */
 #include "sema/model/weights.h"
 
+#include <stdio.h>
+
 #include "base/check.h"
 
 const char weights_words[] =
@@ -55,6 +57,31 @@ static const struct weights_type types[] = {
 #define MIX(constant, name, text, ...) \
   {.word = name, .source = text, .scope = SCOPE_FILE, .mix = {__VA_ARGS__}},
 #include "sema/model/elements.def"
+#define ONE(stem, bits, group, values, scale, zero, in, tensor, scopes, text) \
+  {.word = stem "_" #bits "_" #group,                                         \
+   .source = #bits " bits: " text,                                            \
+   .scope = scopes,                                                           \
+   .block = {8 * (bits), values, (values) ? (scale) + (zero) * (bits) : 0, 0, \
+             0},                                                              \
+   .by_output = (values) ? 0 : (scale) + (zero) * (bits),                     \
+   .by_input = in,                                                            \
+   .by_tensor = tensor},
+#define OF_BITS(stem, bits, ...)          \
+  ONE(stem, bits, row, 0, __VA_ARGS__)    \
+  ONE(stem, bits, g16, 16, __VA_ARGS__)   \
+  ONE(stem, bits, g32, 32, __VA_ARGS__)   \
+  ONE(stem, bits, g64, 64, __VA_ARGS__)   \
+  ONE(stem, bits, g128, 128, __VA_ARGS__) \
+  ONE(stem, bits, g256, 256, __VA_ARGS__) \
+  ONE(stem, bits, g512, 512, __VA_ARGS__) \
+  ONE(stem, bits, g1024, 1024, __VA_ARGS__)
+#define GROUPED(constant, stem, ...) \
+  OF_BITS(stem, 2, __VA_ARGS__)      \
+  OF_BITS(stem, 3, __VA_ARGS__)      \
+  OF_BITS(stem, 4, __VA_ARGS__)      \
+  OF_BITS(stem, 5, __VA_ARGS__)      \
+  OF_BITS(stem, 6, __VA_ARGS__) OF_BITS(stem, 8, __VA_ARGS__)
+#include "sema/model/elements.def"
 };
 
 static const struct block_type block_types[] = {
@@ -73,6 +100,50 @@ const char *weights_word(int weights) {
 
 const char *weights_source(int weights) {
   return types[weights].source;
+}
+
+enum { TYPES = sizeof types / sizeof *types };
+
+static bool lie_alike(const struct weights_type *a,
+                      const struct weights_type *b) {
+  return a->scope == b->scope && a->by_output == b->by_output &&
+         a->by_input == b->by_input && a->by_tensor == b->by_tensor &&
+         memcmp(&a->block, &b->block, sizeof a->block) == 0;
+}
+
+/* The first type of that stem and layout: gptq_4_g64 is gptq_g64. */
+static int first_alike(int type) {
+  size_t stem = strcspn(types[type].word, "_");
+  for (int i = 1; i < type; i++)
+    if (strncmp(types[i].word, types[type].word, stem) == 0 &&
+        lie_alike(&types[i], &types[type]))
+      return i;
+  return type;
+}
+
+/* Blocks of any matrix know no outputs: mlx_4_row is none. */
+static bool is_type(int i) {
+  return types[i].scope != SCOPE_MATRICES || !types[i].by_output;
+}
+
+/* gptq_3 has the usual group, gptq_g256 the usual bits. */
+int weights_find(struct slice word) {
+  char full[32];
+  size_t end = 0;
+  while (end < word.length && !slice_begins(slice_from(word, end), "_g") &&
+         !slice_begins(slice_from(word, end), "_row"))
+    end++;
+  bool bits = end > 0 && is_digit(word.at[end - 1]);
+  int length = snprintf(full, sizeof full, "%.*s%s%.*s%s", (int)end, word.at,
+                        bits ? "" : "_4", (int)(word.length - end),
+                        word.at + end, end < word.length ? "" : "_g128");
+  for (int i = 1; i < TYPES; i++)
+    if (is_type(i) && slice_is(word, types[i].word))
+      return first_alike(i);
+  for (int i = 1; length < (int)sizeof full && i < TYPES; i++)
+    if (is_type(i) && strcmp(full, types[i].word) == 0)
+      return first_alike(i);
+  return WEIGHTS_NONE;
 }
 
 const struct block_type *blocks_type(enum blocks blocks) {

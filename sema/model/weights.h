@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text.h"
+
 /* Values of `weight_dtype`, from 1, in the order of its words. */
 enum weight_element {
   WEIGHTS_NONE, /* type of the other values */
@@ -15,6 +17,22 @@ enum weight_element {
 #define MIX(constant, ...) MIX_##constant,
 #include "sema/model/elements.def"
 };
+
+/* Parts of a language model whose matrices files distinguish. */
+#define WEIGHTS_PARTS(part)                                                 \
+  part(WEIGHTS_OF_TABLE, "table") part(WEIGHTS_OF_HEAD, "head")             \
+      part(WEIGHTS_OF_ROUTER, "router") part(WEIGHTS_OF_LATENTS, "latents") \
+          part(WEIGHTS_OF_Q, "q") part(WEIGHTS_OF_K, "k")                   \
+              part(WEIGHTS_OF_V, "v") part(WEIGHTS_OF_QKV, "qkv")           \
+                  part(WEIGHTS_OF_O, "o") part(WEIGHTS_OF_MLP, "mlp")       \
+                      part(WEIGHTS_OF_EXPERTS, "experts")                   \
+                          part(WEIGHTS_OF_SHARED, "shared")
+#define WEIGHTS_PART(constant, word) constant,
+enum weights_part {
+  WEIGHTS_OF_OTHER,
+  WEIGHTS_PARTS(WEIGHTS_PART) WEIGHTS_OF_COUNT
+};
+#undef WEIGHTS_PART
 
 /* The tensors that a type applies to. */
 enum weights_scope {
@@ -78,6 +96,35 @@ struct weights_type {
   struct weights_mix mix; /* for files */
 };
 
+/*
+ * "nvfp4 head attention@0-2:fp8": a type, and parts in other types, in blocks
+ * of attention and what follows it, from 0. The last that fits counts.
+ */
+enum { MOST_WEIGHTS_PARTS = 64 };
+struct weights_list {
+  struct slice text;
+  int count;
+  struct weights_other {
+    unsigned parts;      /* a bit for each */
+    int64_t first, last; /* blocks */
+    int type;            /* as weight_dtype; WEIGHTS_NONE: the net's */
+  } at[MOST_WEIGHTS_PARTS];
+};
+
+/* Reads such a list and its first type; false: `why` and `help` say what is
+ * wrong with it. */
+bool weights_read_list(struct slice text, struct weights_list *list, int *type,
+                       struct text *why, struct text *help);
+
+/* NULL: that part has the first type. */
+const struct weights_other *weights_of_part(const struct weights_list *list,
+                                            enum weights_part part,
+                                            int64_t block);
+
+/* "head"; and the parts that are projections of attention, as bits. */
+const char *weights_part_word(enum weights_part part);
+extern const unsigned weights_attention;
+
 /* Words of `weight_dtype`, each after a blank. */
 extern const char weights_words[];
 
@@ -85,6 +132,10 @@ extern const char weights_words[];
 extern const char base_words[];
 
 const struct weights_type *weights_type(int weights);
+
+/* The number of a word of `weight_dtype`, also of other bits and groups than
+ * those in the list: mlx_3_g32. 0: there is no such type. */
+int weights_find(struct slice word);
 
 /* True if the runtime reads weights of that type. */
 static inline bool weights_run(int weights) {
