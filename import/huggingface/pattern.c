@@ -1,9 +1,11 @@
 /*
  * The residual blocks of all layers, from what configs say of them: a list of
- * kinds, a text with a letter for each layer, an interval, or how many of the
- * first are dense. Kinds and letters are rows of huggingface.def.
+ * kinds, a text with a letter for each layer, an interval, how many of the
+ * first are dense, or a table. Kinds and letters are rows of huggingface.def.
  */
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "import/huggingface/huggingface.h"
 
@@ -53,28 +55,6 @@ static const struct fact *letters_of(const struct hugging *h) {
   return f && f->kind == FACT_WORD ? f : NULL;
 }
 
-/* What mixes the tokens of a layer; NULL: refused. */
-static const char *mixer_of(struct hugging *h, int64_t i) {
-  const struct fact *f = NULL;
-#define LIST(name) \
-  if (!f)          \
-    f = item(h, name, i);
-#include "import/huggingface/huggingface.def"
-  if (f) {
-    const char *block = block_of(f->text);
-    return block ? block : refuse(h, f, f->text, i + 1);
-  }
-#define FLAG(name, one, zero) \
-  if ((f = item(h, name, i))) \
-    return f->integer ? one : zero;
-#include "import/huggingface/huggingface.def"
-#define EVERY(name, nth, others) \
-  if (number(h, name))           \
-    return (i + 1) % number(h, name) ? others : nth;
-#include "import/huggingface/huggingface.def"
-  return "attend";
-}
-
 /* True if a list of layers, as `mlp_only_layers`, has this one. */
 static bool lists(const struct hugging *h, const char *name, int64_t layer) {
   const struct fact *f;
@@ -84,14 +64,65 @@ static bool lists(const struct hugging *h, const char *name, int64_t layer) {
   return false;
 }
 
+/* By the number that a list has for the layer; NULL: none, or refused. */
+static const char *by_value(struct hugging *h, int64_t i) {
+  const struct fact *f = NULL, *found = NULL;
+#define VALUE(name, number, block)                      \
+  if ((f = item(h, name, i)) && f->integer == (number)) \
+    return block;                                       \
+  found = f ? f : found;
+#include "import/huggingface/huggingface.def"
+  return found ? refuse(h, found, found->text, i + 1) : NULL;
+}
+
+/* What mixes the tokens of a layer; NULL: refused. */
+static const char *mixer_of(struct hugging *h, int64_t i) {
+  const struct fact *f = NULL;
+  const char *block;
+#define LIST(name) \
+  if (!f)          \
+    f = item(h, name, i);
+#include "import/huggingface/huggingface.def"
+  if (f) {
+    block = block_of(f->text);
+    return block ? block : refuse(h, f, f->text, i + 1);
+  }
+  block = by_value(h, i);
+  if (block || h->graph->failed)
+    return block;
+#define LAYERS(name, first, those, others) \
+  if (fact(h, name))                       \
+    return lists(h, name, i + (first)) ? those : others;
+#define EVERY(name, nth, others) \
+  if (number(h, name))           \
+    return (i + 1) % number(h, name) ? others : nth;
+#include "import/huggingface/huggingface.def"
+  return "attend";
+}
+
 static bool has_experts(const struct hugging *h) {
   return number(h, "num_experts") > 0;
+}
+
+/* True if a text of numbers, "3,4,5", has this one. */
+static bool text_lists(struct slice text, int64_t layer) {
+  int64_t value = 0;
+  for (size_t i = 0; i < text.length; i++) {
+    if (is_digit(text.at[i]) && value <= HUGGING_MOST_LAYERS)
+      value = 10 * value + text.at[i] - '0';
+    bool ends = i + 1 == text.length || !is_digit(text.at[i + 1]);
+    if (is_digit(text.at[i]) && ends && value == layer)
+      return true;
+    value = ends ? 0 : value;
+  }
+  return false;
 }
 
 /* What follows it: "dense" or "experts"; NULL: refused. */
 static const char *feed_of(struct hugging *h, int64_t i) {
   const struct fact *kind = item(h, "mlp_layer_types", i);
   const struct fact *flag = item(h, "moe_layer_freq", i);
+  const struct fact *text = fact(h, "moe_layers_enum");
   int64_t every = number(h, "decoder_sparse_step");
   if (!every)
     every = number(h, "interleave_moe_layer_step");
@@ -102,10 +133,14 @@ static const char *feed_of(struct hugging *h, int64_t i) {
   if (!has_experts(h) || i < number(h, "first_k_dense_replace") ||
       lists(h, "mlp_only_layers", i))
     return "dense";
+  if (i < number(h, "num_hash_layers"))
+    return "hashed";
   if (flag)
     return flag->integer ? "experts" : "dense";
   if (fact(h, "moe_layers"))
     return lists(h, "moe_layers", i) ? "experts" : "dense";
+  if (text && text->kind == FACT_WORD)
+    return text_lists(text->text, i) ? "experts" : "dense";
   return every && (i + 1) % every ? "dense" : "experts";
 }
 
@@ -114,13 +149,17 @@ static void push(struct hugging *h, struct known_list *list,
   *VEC_PUSH(h->graph->arena, &list->all) = slice_of(block);
 }
 
-/* The type's own kind of attention, `mixer` of its row. */
-static const char *own_mixer(struct hugging *h, const char *block) {
-  const struct fact *own = fact(h, "mixer");
-  if (own && strcmp(block, "attend") == 0)
-    block = graph_text(h->graph, "%.*s", SLICE_ARG(own->text));
-  bool narrow = strcmp(block, "window") == 0 && fact(h, "sliding_window");
-  return narrow || strcmp(block, "window") != 0 ? block : "attend";
+/* The type's own block of a kind, as `attend=latent` of its row. A window that
+ * the config turns off is none. */
+static const char *own_block(struct hugging *h, const char *block) {
+  struct slice name, value;
+  for (const char *at = h->type->defaults; hugging_pair(&at, &name, &value);)
+    if (slice_is(name, block)) {
+      block = graph_text(h->graph, "%.*s", SLICE_ARG(value));
+      break;
+    }
+  bool window = strcmp(block, "window") == 0;
+  return window && !fact(h, "sliding_window") ? "attend" : block;
 }
 
 /* One block for each letter: `M*-`. */
@@ -131,8 +170,62 @@ static bool spell(struct hugging *h, const struct fact *letters,
     const char *block = block_of(letter);
     if (!block)
       return refuse(h, letters, letter, (int64_t)i + 1);
-    push(h, list, own_mixer(h, block));
+    push(h, list, own_block(h, block));
   }
+  return true;
+}
+
+/* Nemotron NAS: a table whose rows have a part for each branch of a layer. */
+
+static const struct fact *of_part(const struct hugging *h, int64_t i,
+                                  const char *member) {
+  return fact(h,
+              graph_text(h->graph, "block_configs_%" PRId64 "_%s", i, member));
+}
+
+static bool is_true(const struct fact *f) {
+  return f && f->kind == FACT_BOOL && f->integer;
+}
+
+/* Two thirds of a multiple of the width, in full 256 (modeling_decilm.py). */
+static int64_t width_of(const struct hugging *h, const struct fact *multiple) {
+  double value =
+      strtod(graph_text(h->graph, "%.*s", SLICE_ARG(multiple->text)), NULL);
+  double width = floor(2 * value * (double)number(h, "hidden_size") / 3) / 256;
+  return width > 0 && width < HUGGING_MOST ? 256 * (int64_t)ceil(width) : 0;
+}
+
+static bool tabulate_layer(struct hugging *h, int64_t i,
+                           struct known_list *list) {
+  const struct fact *group = of_part(h, i, "attention_n_heads_in_group");
+  const struct fact *multiple = of_part(h, i, "ffn_ffn_mult");
+  int64_t heads = number(h, "num_attention_heads");
+  if (is_true(of_part(h, i, "attention_replace_with_linear")))
+    push(h, list, "straight");
+  else if (group && group->integer > 0 && heads % group->integer == 0)
+    push(h, list,
+         graph_text(h->graph, "grouped %" PRId64, heads / group->integer));
+  else if (!is_true(of_part(h, i, "attention_no_op")))
+    return hugging_refuse(h, group ? group : fact(h, "block_configs"),
+                          "a divisor of the heads");
+  if (is_true(of_part(h, i, "ffn_replace_with_linear")))
+    push(h, list, "straight");
+  else if (multiple && width_of(h, multiple))
+    push(h, list,
+         graph_text(h->graph, "sized %" PRId64, width_of(h, multiple)));
+  else if (!is_true(of_part(h, i, "ffn_no_op")))
+    return hugging_refuse(h, multiple ? multiple : fact(h, "block_configs"),
+                          "a multiple of the width");
+  return true;
+}
+
+static bool tabulate(struct hugging *h, const struct fact *table,
+                     struct known_list *list) {
+  if (table->integer > HUGGING_MOST_LAYERS)
+    return hugging_refuse(h, table, "of at most 10,000 layers");
+  for (int64_t i = 0; i < table->integer; i++)
+    if (!tabulate_layer(h, i, list))
+      return false;
   return true;
 }
 
@@ -147,11 +240,13 @@ static int64_t layers_of(const struct hugging *h) {
 }
 
 static bool fill(struct hugging *h, struct known_list *list) {
-  const struct fact *letters = letters_of(h);
+  const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
   int64_t layers = layers_of(h);
   bool apart = fact(h, "layers_block_type");
   if (letters)
     return spell(h, letters, list);
+  if (table && table->kind == FACT_OBJECT)
+    return tabulate(h, table, list);
   if (layers > HUGGING_MOST_LAYERS)
     return hugging_refuse(h, fact(h, "num_hidden_layers"), "from 1 to 10,000");
   for (int64_t i = 0; i < layers; i++) {
@@ -159,9 +254,9 @@ static bool fill(struct hugging *h, struct known_list *list) {
     const char *feed = mixer && !apart ? feed_of(h, i) : "";
     if (!mixer || !feed)
       return false;
-    push(h, list, own_mixer(h, mixer));
+    push(h, list, own_block(h, mixer));
     if (*feed)
-      push(h, list, feed);
+      push(h, list, own_block(h, feed));
   }
   return true;
 }

@@ -193,6 +193,13 @@ static void settle_args(struct settler *s, const struct stmt *stmt) {
       settle_expr(s, arg->value, stmt->moved);
 }
 
+/* The def of a call that a list has: `sized` of `sized 4096`. */
+static struct slice called_by(struct slice call) {
+  const char *end = memchr(call.at, ' ', call.length);
+  call.length = end ? (size_t)(end - call.at) : call.length;
+  return call;
+}
+
 static void settle_param(struct settler *s, const struct stmt *stmt) {
   struct settled value = {.kind = KNOWN_NOT};
   if (stmt->more->value)
@@ -205,7 +212,7 @@ static void settle_param(struct settler *s, const struct stmt *stmt) {
   if (value.kind == KNOWN_NOT)
     s->refused = true;
   for (size_t i = 0; value.list && i < value.list->all.count; i++)
-    map_add(s->arena, &s->called, value.list->all.at[i]);
+    map_add(s->arena, &s->called, called_by(value.list->all.at[i]));
   known_add(&s->names, stmt->name, value);
   drop(s, stmt, stmt->span.begin, stmt->span.end);
 }
