@@ -136,7 +136,7 @@ static bool make(struct hugging *h, struct slice template) {
     h->dtype = h->stored.dtype;
   hugging_guess_dtype(h, params);
   if (!h->dtype)
-    h->dtype = "f32";
+    h->dtype = strcmp(h->type->file, "decoder") == 0 ? "bf16" : "f32";
   note_left_out(h);
   put_types(h, text_slice(&source), &typed);
   if (right && h->quantised)

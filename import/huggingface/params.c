@@ -130,7 +130,8 @@ struct settled hugging_given(void *user, const struct stmt *param,
       return word_of(h, param, fact);
     if (fact->kind == FACT_BOOL)
       return word_of_bool(h, param, fact);
-    if (fact->kind == FACT_INT && slice_is(usual->text, "none"))
+    if (fact->kind == FACT_INT && slice_is(usual->text, "none") &&
+        !param->more->rows)
       return integer_of(h, fact, &(struct settled){.kind = KNOWN_INT});
     hugging_refuse(h, fact, "a name");
     break;

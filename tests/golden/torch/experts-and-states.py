@@ -97,18 +97,19 @@ def route(scores, top, norm=True, sigmoid=False, scale=None):
 class SelectiveScan(nn.Module):
     """A selective state space, step by step: Mamba's mixer."""
 
-    def __init__(self, channels, inner, state, rank, conv=4):
+    def __init__(self, channels, inner, state, rank, conv=4, conv_bias=True,
+                 proj_bias=False):
         super().__init__()
         self.sizes = rank, state, state
-        self.in_proj = nn.Linear(channels, 2 * inner, bias=False)
+        self.in_proj = nn.Linear(channels, 2 * inner, bias=proj_bias)
         self.conv1d = nn.Conv1d(inner, inner, conv, padding=conv - 1,
-                                groups=inner)
+                                groups=inner, bias=conv_bias)
         self.x_proj = nn.Linear(inner, sum(self.sizes), bias=False)
         self.dt_proj = nn.Linear(rank, inner)
         rates = torch.arange(1, state + 1).float().log()
         self.A_log = nn.Parameter(rates.repeat(inner, 1))
         self.D = nn.Parameter(torch.ones(inner))
-        self.out_proj = nn.Linear(inner, channels, bias=False)
+        self.out_proj = nn.Linear(inner, channels, bias=proj_bias)
 
     def forward(self, x):
         x, gate = self.in_proj(x).transpose(1, 2).chunk(2, 1)
@@ -129,19 +130,21 @@ class SelectiveScan(nn.Module):
 class HeadsScan(nn.Module):
     """A selective state space of heads, step by step: Mamba 2's mixer."""
 
-    def __init__(self, channels, inner, state, heads, groups=1, conv=4):
+    def __init__(self, channels, inner, state, heads, groups=1, conv=4,
+                 conv_bias=True, proj_bias=False, norm=True):
         super().__init__()
         self.heads, self.groups = heads, groups
         self.sizes = inner, groups * state, groups * state
         mixed = sum(self.sizes)
-        self.in_proj = nn.Linear(channels, inner + mixed + heads, bias=False)
+        self.in_proj = nn.Linear(channels, inner + mixed + heads,
+                                 bias=proj_bias)
         self.conv1d = nn.Conv1d(mixed, mixed, conv, padding=conv - 1,
-                                groups=mixed)
+                                groups=mixed, bias=conv_bias)
         self.dt_bias = nn.Parameter(torch.ones(heads))
         self.A_log = nn.Parameter(torch.arange(1, heads + 1).float().log())
         self.D = nn.Parameter(torch.ones(heads))
-        self.norm = Learned(weight=torch.ones(inner))
-        self.out_proj = nn.Linear(inner, channels, bias=False)
+        self.norm = Learned(weight=torch.ones(inner)) if norm else None
+        self.out_proj = nn.Linear(inner, channels, bias=proj_bias)
 
     def forward(self, x):
         inner, mixed = self.sizes[0], sum(self.sizes)
@@ -159,9 +162,12 @@ class HeadsScan(nn.Module):
             state = decay[:, i] * state + given[:, i]
             y.append((state @ c[:, i, :, :, None])[..., 0])
         y = torch.stack(y, 1) + x * self.D[:, None]
-        y = (y.flatten(2) * F.silu(gate)).unflatten(-1, (self.groups, -1))
-        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5)
-        return self.out_proj(y.flatten(2) * self.norm.weight)
+        y = y.flatten(2) * F.silu(gate)
+        if self.norm is not None:
+            y = y.unflatten(-1, (self.groups, -1))
+            y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5)
+            y = y.flatten(2) * self.norm.weight
+        return self.out_proj(y)
 
 
 class LatentAttention(nn.Module):
