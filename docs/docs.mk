@@ -21,7 +21,8 @@ wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
                  $(library) $(wasm_readers) $(wildcard $(src)web/*.c)) \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
 playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
-examples := $(wildcard $(src)examples/zoo/*.net $(src)examples/huggingface/*.net)
+examples := $(wildcard $(addprefix $(src)examples/,zoo/*.net \
+  huggingface/*.net huggingface/blocks/*.net))
 
 $(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)

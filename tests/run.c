@@ -252,7 +252,8 @@ static int visit(const char *path, const struct stat *stat, int type,
   (void)stat;
   (void)ftw;
   size_t length = strlen(path), suffix = strlen(wanted_suffix);
-  if (type != FTW_F || length < suffix ||
+  bool part = strstr(path, "/blocks/"); /* of nets, which `use` takes */
+  if (type != FTW_F || part || length < suffix ||
       strcmp(path + length - suffix, wanted_suffix) != 0)
     return 0;
   found.at = realloc(found.at, (found.count + 1) * sizeof *found.at);

@@ -1,5 +1,5 @@
 // Makes the playground: build.js NETC.WASM FOLDER zoo/EXAMPLE.net...
-// huggingface/TEMPLATE.net...
+// huggingface/TEMPLATE.net... huggingface/blocks/BLOCK.net...
 // index.html with netc.js, netc.css and netc.wasm.lzma; netc.html, which has
 // all of them in it; and live.html, what `-o x.html --live` puts into its page.
 // Equal input gives equal bytes.
@@ -20,9 +20,8 @@ const hash = (text) => "'sha256-" +
 // beside the one that it is most like, which makes them smaller after gzip.
 const sources = (files) => {
   const texts = new Map(files.map((n) => {
-    const folder = path.basename(path.dirname(n)), name = path.basename(n);
-    return [folder === "zoo" ? name : `${folder}/${name}`,
-      fs.readFileSync(n, "utf8")];
+    const name = n.slice(n.lastIndexOf("examples/") + "examples/".length);
+    return [name.replace(/^zoo\//, ""), fs.readFileSync(n, "utf8")];
   }).sort((a, b) => a[0] < b[0] ? -1 : 1));
   const size = (text) => zlib.deflateRawSync(text).length;
   const own = new Map([...texts].map(([n, text]) => [n, size(text)]));
