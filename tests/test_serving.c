@@ -95,6 +95,20 @@ static void values_have_a_size_of_their_own(void **state) {
                    1600 * 2 * 2 * 16 * 2);
 }
 
+/* Beside the latent vector of 512 and the key of 64, DeepSeek-V3.2 caches the
+ * indexer's key of 128 for each token; a layer that shares its choice not. */
+static void an_indexer_caches_its_key(void **state) {
+  (void)state;
+  assert_int_equal(
+      cache_of(NET("mla 8 latent=512 rope=64 dim=16 qlatent=64 index=4 causal"),
+               "dtype=bf16 context=1600"),
+      1600 * (512 + 64 + 128) * 2);
+  assert_int_equal(cache_of(NET("mla 8 latent=512 rope=64 dim=16 qlatent=64 "
+                                "indextop=2048 causal"),
+                            "dtype=bf16 context=1600"),
+                   1600 * (512 + 64) * 2);
+}
+
 /* In fp8 linear layers have a byte a weight and 4 for each matrix; the tables,
  * the router and the norms keep their 16 bits. By hand. */
 static void each_kind_of_matrix_has_its_type(void **state) {
@@ -609,6 +623,7 @@ int main(void) {
       cmocka_unit_test(keys_and_values_of_published_models),
       cmocka_unit_test(states_of_published_layers),
       cmocka_unit_test(values_have_a_size_of_their_own),
+      cmocka_unit_test(an_indexer_caches_its_key),
       cmocka_unit_test(each_kind_of_matrix_has_its_type),
       cmocka_unit_test(keys_and_values_in_blocks),
       cmocka_unit_test(blocks_are_whole),

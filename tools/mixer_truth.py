@@ -126,3 +126,31 @@ row("attention 64 kv=4 dim=192 vdim=128 causal rope rotary=64 nobias", 4096,
 row("attention 32 kv=4 dim=512 novalues vnorm causal rope nobias qknorm "
     "scale=none", 5376,  # Gemma 4 31B, its full attention
     *attention(5376, 32, 4, 512, has_values=False, norm=True))
+
+
+def latent_attention(width, heads, latent, rope, dim, vdim, qlatent, index=0,
+                     index_dim=128):
+    """DeepseekV32Attention of transformers/models/deepseek_v32 and
+    GlmMoeDsaAttention of glm_moe_dsa; without index, DeepseekV3Attention"""
+    matrices = [(width, qlatent), (qlatent, heads * (dim + rope)),
+                (width, latent + rope), (latent, heads * (dim + vdim)),
+                (heads * vdim, width)]
+    if index:
+        matrices += [(qlatent, index * index_dim), (width, index_dim),
+                     (width, index)]
+    return [*(nn.Linear(*sizes, bias=False) for sizes in matrices),
+            values(qlatent), values(latent),
+            *[nn.LayerNorm(index_dim)] * (index > 0)]
+
+
+row("mla 4 latent=8 rope=4 dim=6 vdim=5 qlatent=10 index=3 indexdim=7 causal",
+    16, *latent_attention(16, 4, 8, 4, 6, 5, 10, 3, 7))
+row("mla 128 latent=512 rope=64 dim=128 vdim=128 qlatent=1536 index=64 causal",
+    7168,  # DeepSeek-V3.2
+    *latent_attention(7168, 128, 512, 64, 128, 128, 1536, 64))
+row("mla 64 latent=512 rope=64 dim=192 vdim=256 qlatent=2048 index=32 causal",
+    6144,  # GLM-5
+    *latent_attention(6144, 64, 512, 64, 192, 256, 2048, 32))
+row("mla 64 latent=512 rope=64 dim=192 vdim=256 qlatent=2048 indextop=2048 "
+    "causal", 6144,  # GLM-5, a layer that shares the indexer before it
+    *latent_attention(6144, 64, 512, 64, 192, 256, 2048))

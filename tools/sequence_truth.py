@@ -590,18 +590,51 @@ def written_out():
     case(KERNEL_NET, behind(16, Kernel(16, 4)), (6, 16))
 
 
+class Indexer(nn.Module):
+    """DeepseekV32Indexer of transformers/models/deepseek_v32"""
+
+    def __init__(self, width, latent, heads, dim, rope, top):
+        super().__init__()
+        self.heads, self.rope, self.top = heads, rope, top
+        self.q = nn.Linear(latent, heads * dim, bias=False)
+        self.k = nn.Linear(width, dim, bias=False)
+        self.norm = nn.LayerNorm(dim)
+        self.weights = nn.Linear(width, heads, bias=False)
+        self.requires_grad_(False)
+
+    @torch.no_grad()
+    def forward(self, x, q, turn):
+        b, t, _ = x.shape
+        q = self.q(q).view(b, t, self.heads, -1).transpose(1, 2)
+        q = torch.cat([turn(q[..., :self.rope]), q[..., self.rope:]], -1)
+        k = self.norm(self.k(x))[:, None]
+        k = torch.cat([turn(k[..., :self.rope]), k[..., self.rope:]], -1)
+        scores = q.transpose(1, 2) @ k.transpose(2, 3) * q.shape[-1] ** -0.5
+        scores = F.relu(scores)
+        weights = self.weights(x) * self.heads ** -0.5
+        scores = (weights[:, :, None] @ scores)[:, :, 0]
+        hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
+        chosen = scores.masked_fill(hidden, -math.inf).topk(
+            min(self.top, t), -1)[1]
+        del scores
+        return torch.ones(b, t, t, dtype=torch.bool).scatter_(
+            -1, chosen, False) | hidden
+
+
 class Latent(nn.Module):
     """DeepseekV2Attention of transformers/models/deepseek_v2"""
 
     def __init__(self, width, heads, latent, rope, dim, vdim, qlatent=None,
-                 causal=False):
+                 causal=False, index=None):
         super().__init__()
+        self.index = index and Indexer(width, qlatent, *index)
         self.heads, self.rope, self.dim, self.vdim = heads, rope, dim, vdim
         self.latent, self.causal = latent, causal
         linear = functools.partial(nn.Linear, bias=False)
         full = heads * (dim + rope)
-        self.q = linear(width, full) if not qlatent else nn.Sequential(
-            linear(width, qlatent), RMS(qlatent), linear(qlatent, full))
+        self.q_down = nn.Sequential(
+            linear(width, qlatent), RMS(qlatent)) if qlatent else None
+        self.q = linear(qlatent or width, full)
         self.down = linear(width, latent + rope)
         self.norm = RMS(latent)
         self.up = linear(latent, heads * (dim + vdim))
@@ -625,7 +658,9 @@ class Latent(nn.Module):
 
     def forward(self, x):
         b, t, _ = x.shape
-        q = self.q(x).view(b, t, self.heads, -1).transpose(1, 2)
+        q = self.q_down(x) if self.q_down else x
+        hidden = self.index(x, q, self.turn) if self.index else None
+        q = self.q(q).view(b, t, self.heads, -1).transpose(1, 2)
         q, q_turned = q.split([self.dim, self.rope], -1)
         k, k_turned = self.down(x).split([self.latent, self.rope], -1)
         kv = self.up(self.norm(k)).view(b, t, self.heads, -1).transpose(1, 2)
@@ -638,7 +673,9 @@ class Latent(nn.Module):
         del q_turned, k_turned
         scores = q @ k.transpose(2, 3) * (self.dim + self.rope) ** -0.5
         del q, k
-        if self.causal:
+        if self.index:
+            scores = scores.masked_fill(hidden[:, None], -math.inf)
+        elif self.causal:
             hidden = torch.ones(t, t, dtype=torch.bool).triu(1)
             scores = scores.masked_fill(hidden, -math.inf)
         scores = scores.softmax(-1)
@@ -650,12 +687,22 @@ def latents():
             ("latent=10 rope=4 dim=6", {}),
             ("latent=10 rope=4 dim=6 vdim=5 causal", dict(vdim=5, causal=True)),
             ("latent=12 rope=2 dim=6 vdim=5 qlatent=7",
-             dict(vdim=5, qlatent=7, latent=12, rope=2))):
+             dict(vdim=5, qlatent=7, latent=12, rope=2)),
+            ("latent=10 rope=4 dim=6 qlatent=7 index=3 indexdim=5 causal",
+             dict(qlatent=7, causal=True, index=(3, 5, 4, 2048))),
+            ("latent=10 rope=4 dim=6 qlatent=9 index=2 indexdim=8 indextop=6 "
+             "causal", dict(qlatent=9, causal=True, index=(2, 8, 4, 6)))):
         options = dict(latent=10, rope=4, dim=6, vdim=6)
         options.update(more)
         module = behind(16, Latent(16, 3, **options))
         module(torch.zeros(1, 6, 16))  # makes the constants
         case(f"input 6x16; linear 16; mla 3 {words} naive", module, (6, 16))
+    module = behind(16, Latent(16, 1, latent=4, rope=2, dim=2, vdim=2,
+                               qlatent=5, causal=True,
+                               index=(12, 4, 2, 64)))
+    module(torch.zeros(1, 64, 16))
+    case("input 64x16; linear 16; mla 1 latent=4 rope=2 dim=2 qlatent=5 "
+         "index=12 indexdim=4 indextop=64 causal naive", module, (64, 16))
 
 
 # Attention at places

@@ -35,7 +35,10 @@
   LOOSE(length)                \
   LOOSE(base)                  \
   LOOSE(stretch)               \
-  LOOSE(trained)
+  LOOSE(trained)               \
+  LOOSE(index)                 \
+  LOOSE(indexdim)              \
+  LOOSE(indextop)
 
 #define ENUM(name) KEY_##name,
 #define NAME(name) #name,

@@ -291,8 +291,14 @@ void form_mla(struct torch_form *f) {
   int64_t heads = form_int(f, "heads"), dim = form_int(f, "dim");
   int64_t vdim = form_int(f, "vdim");
   dim = dim ? dim : channels / heads;
+  int64_t index = form_int(f, "index"), index_dim = form_int(f, "indexdim");
+  int64_t top = form_int(f, "indextop");
+  if (top && !index)
+    f->refuses = "`indextop` of an earlier layer's indexer";
   f->helpers |= HELPER_BIT << HELPER_LatentAttention;
-  MAKE(f, "LatentAttention(%i, %i, %i, %i, %i, %i%k%k%k%k%k%k%k%k)", "channels",
+  if (index)
+    f->helpers |= HELPER_BIT << HELPER_Indexer;
+  MAKE(f, "LatentAttention(%i, %i, %i, %i, %i, %i%k%k%k%k%k%k%k%k", "channels",
        channels, "heads", heads, "latent", form_int(f, "latent"), "rope",
        form_int(f, "rope"), "dim", dim, "vdim", vdim ? vdim : dim, "qlatent",
        "None", or_none(f, "qlatent"), "causal", "False",
@@ -303,6 +309,9 @@ void form_mla(struct torch_form *f) {
        "trained", "None",
        form_real(f, "stretch") > 1 ? or_none(f, "trained") : slice_of("None"),
        "dropout", "0", form_decimal(f, form_real(f, "dropout")));
+  MAKE(f, "%k%k%k)", "index", "None", or_none(f, "index"), "indexdim", "128",
+       form_number(f, index_dim ? index_dim : 128), "indextop", "2048",
+       form_number(f, top ? top : 2048));
   CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
   f->out = LAST;
 }

@@ -183,6 +183,7 @@ struct attention_recorder {
   double factor; /* of the scores */
   size_t mask;   /* a value, if there is a mask */
   bool fused;    /* one kernel */
+  bool chooses;  /* the mask is another one for each sample: an indexer's */
 };
 
 /*

@@ -129,10 +129,11 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
  * one for each sequence.
  */
 static size_t mask(const struct attention_recorder *r, size_t scores) {
-  if (!r->attention->causal && !r->attention->window)
+  if (!r->attention->causal && !r->attention->window && !r->chooses)
     return scores;
-  struct extent hidden =
-      extent_fixed(size_product(r->s.queries, r->s.keys), WIDTH_BOOL);
+  int64_t pairs = size_product(r->s.queries, r->s.keys);
+  struct extent hidden = r->chooses ? extent_sample(pairs, WIDTH_BOOL)
+                                    : extent_fixed(pairs, WIDTH_BOOL);
   hidden.whole = true; /* shared by all heads */
   hidden.meets = scores_of(r).meets;
   struct lowering does = {.opcode = DOES_MASK};

@@ -11,10 +11,12 @@
 
 #include "layers/norm.h"
 #include "layers/sequence/attention.h"
+#include "layers/sequence/indexer.h"
 #include "layers/tape/lowering.h"
 
 struct mla {
   int64_t heads, latent, rope, dim, vdim, qlatent;
+  struct indexer indexer;
   struct rope_rule turns;
   double dropout;
   int causal, kernel;
@@ -34,6 +36,7 @@ static const struct arg_spec mla_specs[] = {
         .doc = "features of a head's values"),
     ARG(INT, KEY, "qlatent", mla, qlatent, .min = 1, .fallback = "none",
         .doc = "size of the latent vector of queries, which is normalised"),
+    INDEXER_SPECS(mla, indexer),
     ATTENTION_CAUSAL(mla),
     ATTENTION_DROPOUT(mla),
     ATTENTION_KERNEL(mla),
@@ -66,6 +69,10 @@ static struct mla_sizes sizes_of(const struct layer *layer) {
   return s;
 }
 
+static struct indexer_sizes index_sizes(const struct mla_sizes *s) {
+  return (struct indexer_sizes){s->steps, s->channels, s->qlatent, s->rope};
+}
+
 static bool mla_shape(struct layer *layer) {
   const struct mla *mla = layer->args;
   const struct shape *in = layer->in[0];
@@ -84,7 +91,10 @@ static bool mla_shape(struct layer *layer) {
         layer, OUT_OF_RANGE, "rope",
         "rope rotates pairs of features, but there is an odd number, %" PRId64,
         mla->rope);
-  return rope_check(layer, &mla->turns, true) && layer_same_shape(layer);
+  struct mla_sizes s = sizes_of(layer);
+  struct indexer_sizes index = index_sizes(&s);
+  return rope_check(layer, &mla->turns, true) &&
+         indexer_check(layer, &mla->indexer, &index) && layer_same_shape(layer);
 }
 
 /* Indices of the parameters; -1: none. */
@@ -99,7 +109,9 @@ static struct mla_places places_of(const struct mla *mla) {
 }
 
 static void mla_params(const struct layer *layer, struct params *params) {
+  const struct mla *mla = layer->args;
   struct mla_sizes s = sizes_of(layer);
+  struct indexer_sizes index = index_sizes(&s);
   if (s.qlatent) {
     params_add_matrix(params, "q_a_proj.weight", s.channels, s.qlatent);
     params_add_vector(params, "q_a_layernorm.weight", s.qlatent, 1, 0);
@@ -111,25 +123,32 @@ static void mla_params(const struct layer *layer, struct params *params) {
   params_add_vector(params, "kv_a_layernorm.weight", s.latent, 1, 0);
   params_add_matrix(params, "kv_b_proj.weight", s.latent, s.both);
   params_add_matrix(params, "o_proj.weight", s.value, s.channels);
+  indexer_params(&mla->indexer, &index, params);
 }
 
 static void mla_macs(const struct layer *layer, struct terms *terms) {
+  const struct mla *mla = layer->args;
   struct mla_sizes s = sizes_of(layer);
+  struct indexer_sizes index = index_sizes(&s);
+  int64_t seen = indexer_seen(&mla->indexer, s.steps);
   if (s.qlatent)
     terms_add_product(terms, s.steps, s.channels, s.qlatent);
   terms_add_product(terms, s.steps, s.qlatent ? s.qlatent : s.channels,
                     s.query);
   terms_add_product(terms, s.steps, s.channels, s.down);
   terms_add_product(terms, s.steps, s.latent, s.both);
-  terms_add_product(terms, s.steps, s.steps, s.query);
-  terms_add_product(terms, s.steps, s.steps, s.value);
+  terms_add_product(terms, s.steps, seen, s.query);
+  terms_add_product(terms, s.steps, seen, s.value);
   terms_add_product(terms, s.steps, s.value, s.channels);
+  indexer_macs(&mla->indexer, &index, terms);
 }
 
-/* For each token: the latent vector and the keys that all heads share. */
+/* For each token: the latent vector, the keys that all heads share, and the
+ * indexer's. */
 static int64_t mla_cache(const struct layer *layer, int64_t context) {
   const struct mla *mla = layer->args;
-  return mla->causal ? size_product(context, sizes_of(layer).down) : 0;
+  int64_t each = size_sum(sizes_of(layer).down, indexer_cache(&mla->indexer));
+  return mla->causal ? size_product(context, each) : 0;
 }
 
 static struct head_counts mla_head_counts(const struct layer *layer) {
@@ -140,6 +159,7 @@ struct recorder {
   struct attention_recorder r;
   struct mla_sizes s;
   struct mla_places at;
+  const struct indexer *indexer;
 };
 
 static struct extent rows(const struct recorder *m, int64_t features) {
@@ -256,9 +276,12 @@ static size_t join(const struct recorder *m, size_t own, size_t turned) {
                                             .gradient = GRADIENT_SHARED});
 }
 
-/* Keeps its inputs, its output, and the logarithms of the rows' sums. */
-static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
-  size_t in[3] = {q, k, v};
+/* Keeps its inputs, its output, and the logarithms of the rows' sums. `index`:
+ * a value with the indices of keys, if there is an indexer. */
+static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v,
+                    size_t index) {
+  size_t in[4] = {q, k, v, index};
+  bool chosen = m->indexer->heads > 0;
   struct extent sums = attention_row_sums(&m->r, m->s.key == m->s.vdim);
   struct extent seed = extent_fixed(1, WIDTH_INDEX);
   seed.whole = true;
@@ -266,11 +289,12 @@ static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
                   &(struct operation){.name = "attention",
                                       .does = LOWERS(UNKNOWN, 0),
                                       .in = in,
-                                      .in_count = 3,
+                                      .in_count = 3 + chosen,
                                       .by_channel = true,
                                       .out = rows(m, m->s.value),
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
-                                               KEEPS_IN(2) | KEEPS_OUT,
+                                               KEEPS_IN(2) | KEEPS_OUT |
+                                               (chosen ? KEEPS_IN(3) : 0),
                                       .kept = {sums, seed, seed},
                                       .back_work = sums,
                                       .cast = CAST_LOW});
@@ -278,10 +302,15 @@ static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v) {
 
 static size_t record(const struct recorder *m, size_t x) {
   const struct mla_sizes *s = &m->s;
-  size_t q = x;
+  size_t q = x, index = 0;
   if (s->qlatent) {
     q = project(m, "query down", q, s->qlatent, m->at.q_down);
     q = normalise(m, q, s->qlatent, m->at.q_norm);
+  }
+  if (m->indexer->heads) {
+    struct indexer_sizes sizes = index_sizes(s);
+    index = indexer_trace(m->indexer, &sizes, m->r.tape, (size_t[]){x, q},
+                          m->at.out + 1, m->r.fused);
   }
   q = split(m, project(m, "query", q, s->query, m->at.q), s->heads, s->dim,
             s->rope);
@@ -293,7 +322,7 @@ static size_t record(const struct recorder *m, size_t x) {
   size_t q_turned = rotate(m, q + 1), k_turned = rotate(m, down + 1);
   q = join(m, q, q_turned);
   size_t k = join(m, up, k_turned);
-  size_t context = m->r.fused ? fused(m, q, k, up + 1)
+  size_t context = m->r.fused ? fused(m, q, k, up + 1, index)
                               : attention_weigh(&m->r, q, k, up + 1);
   struct strides lies = strides_dense(2, (int64_t[]){s->steps, s->value});
   tape_see(m->r.tape, context, &lies);
@@ -309,7 +338,8 @@ static size_t mla_trace(const struct layer *layer, struct tape *tape,
                            .turns = mla->turns,
                            .causal = mla->causal,
                            .dropout = mla->dropout};
-  struct recorder m = {.s = sizes_of(layer), .at = places_of(mla)};
+  struct recorder m = {
+      .s = sizes_of(layer), .at = places_of(mla), .indexer = &mla->indexer};
   m.r = (struct attention_recorder){.tape = tape,
                                     .layer = layer,
                                     .attention = &like,
@@ -324,6 +354,7 @@ static size_t mla_trace(const struct layer *layer, struct tape *tape,
                                           .value_width = m.s.value},
                                     .factor = 1 / sqrt((double)m.s.key)};
   m.r.fused = attention_is_fused(tape, mla->kernel);
+  m.r.chooses = mla->indexer.heads > 0;
   return record(&m, in[0]);
 }
 
