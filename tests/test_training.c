@@ -931,9 +931,48 @@ static void a_step_has_two_workspaces(void **state) {
   }
 }
 
+/*
+ * What flash-linear-attention saves, by its save_for_backward, of 128 tokens of
+ * 32 channels; every tensor has whole blocks of 512 bytes. 4 value heads of 6
+ * features, 2 key heads of 8. The net's input is not counted.
+ */
+static void delta_nets_keep_what_their_kernels_save(void **state) {
+  enum { L = 128, X = 32, H = 4, J = 2, D = 8, V = 6, CHUNK = 64 };
+  const char *net = "net a\ninput 128x32\nlinear 32\ndeltanet 4 kheads=2 "
+                    "dim=8 vdim=6 %s\n";
+  static const struct {
+    const char *words;
+    int64_t net, f32; /* features of a token */
+  } rows[] = {
+      /* x, in front of the convolution, beta, gate, result, normed result;
+       * normalised queries and keys for all heads, values, products */
+      {"",
+       X + 2 * J * D + H * V + H + 3 * H * V + 2 * H * D + H * V + CHUNK * H,
+       2 * H + 3 * H + H},
+      {"packed",
+       X + 2 * J * D + H * V + H + 3 * H * V + 2 * H * D + H * V + CHUNK * H,
+       2 * H + 3 * H + H},
+      /* x, in front of the convolutions, v behind its one, two vectors of V,
+       * decays, beta, gate, result, normed result; two kinds of products */
+      {"decay=channels",
+       X + 2 * J * D + H * V + H * V + 2 * V + H * D + H + 3 * H * V +
+           2 * J * D + 2 * CHUNK * H,
+       2 * J + H + H}};
+  (void)state;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[160];
+    snprintf(text, sizeof text, net, rows[i].words);
+    assert_int_equal(ask(text, "loss=sum", "saved_bytes"),
+                     4 * L * (rows[i].net + rows[i].f32));
+    assert_int_equal(ask(text, "loss=sum dtype=bf16", "saved_bytes"),
+                     2 * L * rows[i].net + 4 * L * rows[i].f32);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_step_has_two_workspaces),
+      cmocka_unit_test(delta_nets_keep_what_their_kernels_save),
       cmocka_unit_test(norms_in_float_keep_a_copy),
       cmocka_unit_test(losses_are_computed_in_32_bits),
       cmocka_unit_test(joined_queries_cost_a_copy),
