@@ -29,7 +29,8 @@
     flatten reshape permute slice split crop detach topk gather pad roll
     shuffle pixelshuffle space2depth unfold up gridsample scale affine
     weight add sub mul div max min concat stack matmul embed posembed
-    distances token attention mla deformattn moe ssm rnn lstm gru convlstm
+    distances token attention mla deformattn moe ssm deltanet rnn lstm gru
+    convlstm
 "))
 
 (defconst netc-mode-options
@@ -37,8 +38,8 @@
     pad bias nobias wnorm spectral ws gain dora ceil indices aligned keep
     noaffine within shared causal smallest zeros reflect replicate circular
     nearest bilinear bicubic border reflection corners fixed list transpose
-    buffer rope packed views sbhd noout qknorm qkln sinks talking fused
-    naive bidir batch_first last frozen
+    buffer rope packed views sbhd noout novalues vnorm qknorm qkln sinks
+    talking fused naive bidir batch_first last frozen
 "))
 
 (defconst netc-mode-heads
@@ -48,13 +49,13 @@
 
 (defconst netc-mode-choosers
   (split-string "
-    approximate bias scale lora_on scores norm reset inplace optimizer
-    update clip paged ema dtype precision gradient_dtype saved_dtype base
-    loss loss_dtype rule norms attention profile keep_gradients keep_outputs
-    checkpoint gpu unit reshard prefetch bucket offload sequence_parallel
-    keep_gathered flat_gather schedule cut runtime board weight_dtype fold
-    fuse overlap patches stream cache cache_v step flash sampler gpu_layers
-    tensor_split host_experts fits
+    approximate bias gate scale lora_on scores norm decay reset inplace
+    optimizer update clip paged ema dtype precision gradient_dtype
+    saved_dtype base loss loss_dtype rule norms attention profile
+    keep_gradients keep_outputs checkpoint gpu unit reshard prefetch bucket
+    offload sequence_parallel keep_gathered flat_gather schedule cut runtime
+    board weight_dtype fold fuse overlap patches stream cache cache_v step
+    flash sampler gpu_layers tensor_split host_experts fits
 "))
 
 (defconst netc-mode-functions
