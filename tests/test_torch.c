@@ -242,7 +242,7 @@ static void queries_are_repeated_at_once(void **state) {
       "echo 'input 16x16x32; v: conv 32 1x1; weight 30x32; linear 32; "
       "attention 4; linear 64; reshape 30x8x4x2; g: permute 1 0 2 3; from v; "
       "gridsample g' | " NETC " --emit=py -";
-  expect(net, 0, "weight.repeat(len(x), 1, 1)", "");
+  expect(net, 0, "weight.expand(len(x), -1, -1)", "");
   expect(net, 0, "(x.reshape(-1, 4, 16, 16), y.flatten(0, 1),", "");
 }
 

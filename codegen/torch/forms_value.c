@@ -295,13 +295,12 @@ void form_weight(struct torch_form *f) {
   if (!form_word(f, "fixed") && !shape->point &&
       f->params.all.at[0].rank < shape->rank)
     CALL(f, ".view%S", form_list(f, shape->dim, shape->rank));
-  f->out = (struct torch_seen){.order = ORDER_LAST,
-                               .one = !f->node->repeated,
-                               .views = !f->node->repeated};
+  f->out = (struct torch_seen){
+      .order = ORDER_LAST, .one = !f->node->repeated, .views = true};
   if (f->node->repeated)
-    CALL(f, ".repeat(len(%x)", 0);
+    CALL(f, ".expand(len(%x)", 0);
   else if (!shape->point)
     CALL(f, "[None]");
   for (int i = 0; f->node->repeated && i < shape->rank; i++)
-    CALL(f, i + 1 < shape->rank ? ", 1" : ", 1)");
+    CALL(f, i + 1 < shape->rank ? ", -1" : ", -1)");
 }

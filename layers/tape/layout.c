@@ -246,10 +246,14 @@ uint32_t layout_alike(struct tape *tape, size_t in, uint32_t lies) {
 uint32_t layout_of_joined(struct tape *tape, const size_t *in, int count,
                           const struct shape *out) {
   struct strides sizes = strides_of(out);
-  bool last = true;
+  bool last = true, alike = true;
+  uint32_t own = tape->values.at[in[0]].strides;
   if (tape->lowers)
     return LAYOUT_AS_INPUT;
-  if (!layout_of_axes(tape, tape->values.at[in[0]].strides))
+  for (int i = 1; i < count; i++)
+    alike = alike && tape->values.at[in[i]].strides == own;
+  if (!layout_of_axes(tape, own) &&
+      (alike || own == LAYOUT_AS_INPUT || out->rank < 3))
     return layout_of_result(tape, in[0], false, false, NULL);
   for (int i = 0; i < count && last; i++)
     last = may_be_last(tape, in[i], out, LAST_2D | LAST_3D);

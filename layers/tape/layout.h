@@ -77,7 +77,8 @@ uint32_t layout_of_rows(struct tape *tape, size_t in);
 uint32_t layout_of_front(struct tape *tape, size_t in);
 
 /* The layout of a concatenation: channels stay last if they are last in all
- * inputs (compute_output_memory_format() of ATen/native/TensorShape.cpp). */
+ * inputs (compute_output_memory_format() of ATen/native/TensorShape.cpp). Maps
+ * in both orders of axes are joined with channels on the first. */
 uint32_t layout_of_joined(struct tape *tape, const size_t *in, int count,
                           const struct shape *out);
 

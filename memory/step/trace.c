@@ -126,13 +126,15 @@ static size_t run_node(struct tracing *t, int64_t index) {
   return value;
 }
 
-/* RepeatBackward adds up the samples' gradients. A plan runs one sample. */
+/* expand(), which the first product copies; of one sample it is a view. A plan
+ * runs one sample. */
 static size_t repeat(struct tracing *t, const struct node *node, size_t value) {
   struct tape *tape = &t->trace->tape;
   if (!node->repeated || tape->lowers)
     return value;
   value = tape_run_on(tape, value,
                       (struct operation){.name = "repeat",
+                                         .view_of_one = true,
                                          .reduces = true,
                                          .out = extent_of(node->out)});
   see_shape(tape, value, node->out);

@@ -1,8 +1,8 @@
 /*
  * Queries: DETR and others ask with learned rows, which they repeat for each
- * sample at the start (models/transformer.py of facebookresearch/detr:
- * `query_embed.unsqueeze(1).repeat(1, bs, 1)`). Other learned tensors are used
- * once for all samples until they meet one, as places are.
+ * sample at the start (models/deformable_transformer.py of Deformable-DETR:
+ * `query_embed.unsqueeze(0).expand(bs, -1, -1)`). Other learned tensors are
+ * used once for all samples until they meet one, as places are.
  */
 #include "sema/model/queries.h"
 

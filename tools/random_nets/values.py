@@ -447,7 +447,10 @@ def concat(b, x):
         text, y = ("", x) if part == "x" else b.block(f"part{k}", x, 3, fits,
                                                       mend)
         texts.append("{ " + text + " }" if text else "{}")
-        parts.append(b.alike(parts[0], y) if parts else y)
+        parts.append(y)
+    if len(x.sizes) > 2 and any(y.first for y in parts):  # as x.py
+        parts = [b.first(y) for y in parts]
+    parts = [b.alike(parts[0], y) for y in parts]
     at = parts[0].axis(axis)
     more = "" if axis == len(x.sizes) - 1 else f" axis={axis}"
     return f"concat {' '.join(texts)}{more}", b.emit(

@@ -117,8 +117,8 @@ class QueriesForEachSample(nn.Module):
         y = self.place()
         x = x + y
         rows = self.rows(x)
-        query = self.query.weight.repeat(len(rows), 1, 1)
-        start = self.start.weight.repeat(len(rows), 1, 1)
+        query = self.query.weight.expand(len(rows), -1, -1)
+        start = self.start.weight.expand(len(rows), -1, -1)
         x = start + query
         x = self.attention1(x, x, start)
         x = x + start
