@@ -202,6 +202,8 @@ size_t computed_trace(struct tape *tape, enum computed how, size_t in,
       .param_step = gain ? 1 + plain : 0,
       .param_count = used};
   int made = kept_of(how, gain, weight, computes.kept);
+  if (how == WEIGHTS_SPECTRAL && tape->mixed) /* of torch.mv, which is cast */
+    computes.kept[0].width = WIDTH_LOW;
   if (gain)
     computes.kept[made] = tape_number(tape);
   if (!tape->training && how != WEIGHTS_SPECTRAL)

@@ -125,6 +125,7 @@ static size_t gather_trace(const struct layer *layer, struct tape *tape,
                                       .does = &does,
                                       .in = pair,
                                       .in_count = 2,
+                                      .cast = CAST_FIRST, /* not the indices' */
                                       .out = extent_of(&layer->out),
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1)});
 }

@@ -12,16 +12,17 @@ static void find_owners(struct python *p) {
   }
 }
 
-/* True if a layer's only operation, or the first sum of several, may overwrite
- * its input in training. */
+/* True if a layer's only operation, or each sum of several, may overwrite its
+ * first input in training. */
 static bool is_in_place(const struct python *p, const struct trace *trace,
                         size_t node) {
   size_t begin = node ? trace->op_end[node - 1] : 0;
   size_t count = trace->op_end[node] - begin;
   bool only =
       count == 1 || count + 1 == (size_t)p->model->nodes.at[node].input_count;
-  return count > 0 && only &&
-         trace->tape.ops.at[begin].facts->result == RESULT_IN_PLACE;
+  for (size_t i = begin; only && i < begin + count; i++)
+    only = trace->tape.ops.at[i].facts->result == RESULT_IN_PLACE;
+  return count > 0 && only;
 }
 
 /* The file runs under autocast as well, where a sum must not be written over a
