@@ -209,8 +209,9 @@ void form_dropout(struct torch_form *f) {
     form_identity(f);
     return;
   }
-  CALL(f, "F.dropout(%c, %v, self.training)", form_in(f, 0, f->in[0]),
-       "dropout", form_decimal(f, p));
+  CALL(f, "F.dropout(%c, %v, self.training", form_in(f, 0, f->in[0]), "dropout",
+       form_decimal(f, p));
+  end_activation(f);
   f->out.views = f->in[0].views || !f->alone; /* in inference */
 }
 

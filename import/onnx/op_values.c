@@ -152,6 +152,8 @@ bool op_dropout(struct onnx *x) {
   struct graph_node *node = onnx_layer(x, WORD_DROPOUT, in->node);
   graph_flag(x->graph, node, onnx_real_text(x, round(p * 1e6) / 1e6));
   graph_usual(node, "0.5");
+  if (onnx_int(x, "inplace", 0)) /* from_torch */
+    graph_flag(x->graph, node, "inplace=on");
   return onnx_give_node(x, in, node->index);
 }
 

@@ -57,9 +57,8 @@ static bool all_points(const struct tape *tape, const struct operation *op) {
   return true;
 }
 
-/* PyTorch does not overwrite a saved tensor. No later layer may read it. */
-static bool may_overwrite(const struct tape *tape, const struct operation *op) {
-  const struct tape_value *in = &tape->values.at[op->in[0]];
+bool tape_may_overwrite(const struct tape *tape, size_t value) {
+  const struct tape_value *in = &tape->values.at[value];
   const struct tape_storage *storage = &tape->storages.at[in->storage];
   return tape->in_place && !in->part && in->storage >= tape->fence &&
          storage->owned && !storage->saved && storage->pending <= 1;
@@ -344,7 +343,7 @@ static struct op_facts facts_of(const struct tape *tape,
 #define FACT(type, member) facts.member = op->member;
 #include "layers/tape/facts.def"
   if (op->result == RESULT_IN_PLACE &&
-      (is_wider(tape, op) || !may_overwrite(tape, op)))
+      (is_wider(tape, op) || !tape_may_overwrite(tape, op->in[0])))
     facts.result = RESULT_NEW;
   facts.on_view =
       facts.result == RESULT_IN_PLACE && tape->values.at[op->in[0]].view;

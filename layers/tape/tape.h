@@ -208,7 +208,8 @@ struct tape {
   struct arena *arena;
   const struct profile *profile;
   bool training, in_place, mixed;
-  bool half; /* products have 16 bits: the net's, or autocast's */
+  bool asked_in_place; /* by the layer itself, not by the setting */
+  bool half;           /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
   int attention; /* enum tape_attention */
   bool packed;   /* products keep their input for a frozen matrix in blocks */
@@ -293,6 +294,10 @@ static inline int64_t tape_sample_values(const struct tape *tape,
   size_t storage = tape->values.at[value].storage;
   return tape->extents.at[tape->storages.at[storage].sample].count;
 }
+
+/* True if an operation may write over the value: PyTorch does not overwrite a
+ * saved tensor, and no later layer may read it. */
+bool tape_may_overwrite(const struct tape *tape, size_t value);
 
 /* The value in the net's width: a copy if mixed precision made it 16 bits. */
 size_t tape_widen(struct tape *tape, size_t in);

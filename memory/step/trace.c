@@ -197,6 +197,7 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
   /* A plan chooses what to overwrite and needs each value apart. */
   tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
                                                    : t->options->in_place);
+  tape->asked_in_place = tape->in_place && node->inplace == TOGGLE_ON;
   size_t value = repeat(t, node, run_node(t, (int64_t)i));
   trace->value_of[i] = tape_place(tape, value);
   note_node(t, i, front);

@@ -45,6 +45,34 @@ def _adaptive_means(torch):
 
 
 @contextlib.contextmanager
+def _dropout_in_place(torch):
+    """Exports F.dropout(inplace=True) with an attribute: what autograd keeps
+    is not the same."""
+    plain = torch.nn.functional.dropout
+
+    class InPlace(torch.autograd.Function):
+        @staticmethod
+        def forward(_, x, p):
+            return x.clone()
+
+        @staticmethod
+        def symbolic(g, x, p):
+            return g.op("netc::Dropout", x, ratio_f=p,
+                        inplace_i=1).setType(x.type())
+
+    def dropout(x, p=0.5, training=True, inplace=False):
+        if inplace and training and 0 < p < 1:
+            return InPlace.apply(x, p)
+        return plain(x, p, training, inplace)
+
+    torch.nn.functional.dropout = dropout
+    try:
+        yield
+    finally:
+        torch.nn.functional.dropout = plain
+
+
+@contextlib.contextmanager
 def _without_defaults(torch, module):
     """Hides arguments of forward with a default, such as is_causal=False, of
     which the exporter of PyTorch 2 makes tensors."""
@@ -67,7 +95,8 @@ def _export(torch, module, tensors, path, values):
     the reason."""
     def write(training, samples=1):
         several = tuple(torch.cat([tensor] * samples) for tensor in tensors)
-        with _adaptive_means(torch), _without_defaults(torch, module):
+        with _adaptive_means(torch), _dropout_in_place(torch), \
+                _without_defaults(torch, module):
             torch.onnx.export(module, several, path, export_params=values,
                               training=training, do_constant_folding=False)
 
