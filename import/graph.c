@@ -163,6 +163,15 @@ struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
   return node;
 }
 
+void graph_become(struct graph *graph, struct graph_node *node,
+                  enum layer_word word, int input) {
+  node->word = word;
+  node->open = graph->ruled;
+  node->args.count = 0;
+  node->inputs.count = 1;
+  node->inputs.at[0] = input;
+}
+
 int64_t graph_count(const int64_t *sizes, size_t count) {
   int64_t product = 1;
   for (size_t i = 0; i < count; i++)

@@ -208,6 +208,9 @@ void graph_operand(struct graph *graph, struct graph_node *node, int input);
 /* Adds a join of two tensors, initially with the shape of the first. */
 struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
                               int b);
+/* Makes a node another layer, on one tensor; arguments are added later. */
+void graph_become(struct graph *graph, struct graph_node *node,
+                  enum layer_word word, int input);
 /* Adds a `slice` of the axis called `name`. */
 struct graph_node *graph_slice(struct graph *graph, int input, int axis,
                                const char *name, int64_t from, int64_t to);

@@ -3,7 +3,9 @@
  * inputs of its operands' shapes. Readers that only name a layer and its
  * arguments need no shape arithmetic.
  */
-#include "import/graph.h"
+#include "import/window.h"
+#include <string.h>
+
 #include "netc.h"
 
 /* `input n1 14x14x256` */
@@ -30,6 +32,8 @@ static void put_layer(struct text *out, const struct graph_node *node) {
   text_put(out, word_name(node->word));
   for (size_t i = 0; i < node->args.count; i++) {
     const struct part_text *arg = &node->args.at[i];
+    if (arg->usual && strcmp(arg->usual, arg->value) == 0)
+      continue;
     text_printf(out, " %s%s%s", arg->before, arg->value,
                 arg->after ? arg->after : "");
   }
@@ -85,6 +89,8 @@ static const char *error_of(struct graph *graph,
                  node->name ? node->name : "", node->kind ? node->kind : "",
                  d.message);
       graph->error.column = node->column;
+      if (strcmp(d.slug, "kernel-too-large") == 0)
+        window_help(graph);
     }
     return d.slug;
   }
@@ -107,11 +113,41 @@ static const char *compile(struct graph *graph, struct slice source,
   return NULL;
 }
 
+static int open_feed(const struct graph *graph, const struct graph_node *node) {
+  for (size_t i = 0; i < graph_feeds(node); i++)
+    if (graph_at(graph, graph_feed(node, i))->open)
+      return graph_feed(node, i);
+  return -1;
+}
+
+/* Computes the shapes that a node needs, without recursion: nets are deep. */
+static void close_feeds(struct graph *graph, const struct graph_node *node) {
+  VEC(int) path = {0};
+  for (int next = open_feed(graph, node); next >= 0;) {
+    int deeper = open_feed(graph, graph_at(graph, next));
+    if (deeper >= 0) {
+      *VEC_PUSH(graph->arena, &path) = next;
+      next = deeper;
+      continue;
+    }
+    graph_refusal(graph, next);
+    if (graph->failed || graph->refused)
+      return;
+    next = path.count ? path.at[--path.count] : open_feed(graph, node);
+  }
+}
+
 const char *graph_refusal(struct graph *graph, int index) {
   struct graph_node *node = graph_at(graph, index);
+  if (node->open && !graph->failed && !graph->refused)
+    close_feeds(graph, node);
   if (!node->open || graph->failed || graph->refused)
     return NULL;
   node->open = false;
+  if (node->word == WORD_ERF) { /* no layer: a part of a pattern */
+    node->shape = *graph_shape(graph, node->inputs.at[0]);
+    return NULL;
+  }
   struct slice source = source_of(graph, node);
   struct map_entry *entry = map_add(graph->arena, &graph->ruled_before, source);
   const struct graph_node *before = entry->pointer;

@@ -13,7 +13,7 @@ const char *onnx_axis_word(struct onnx *x, const struct graph_shape *shape,
 }
 
 int view_axis(struct onnx *x, const struct onnx_view *view, int axis) {
-  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, view->node);
   int64_t stride = 1;
   const struct onnx_atom *atom = NULL;
   for (int i = 0; i < view->at.count; i++)
@@ -38,7 +38,7 @@ static bool is_idle(struct onnx *x, const struct onnx_view *view, int axis) {
 
 bool view_to_last(struct onnx *x, const struct onnx_view *view, int axis,
                   struct onnx_view *result, struct onnx_axes *axes) {
-  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, view->node);
   bool idle = shape->rank > 2 && shape->size[0] == 1;
   axes->count = 0;
   if (axis == x->batch_axis && (x->open_batch || view->at.dim[axis] > 1) &&
@@ -84,7 +84,7 @@ static int next_single(const struct onnx *x, const struct onnx_view *view,
 
 bool axes_of(struct onnx *x, const struct onnx_view *view,
              struct onnx_axes *axes) {
-  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, view->node);
   bool taken[LAYOUT_RANK] = {false};
   int64_t stride = 1;
   axes->count = shape->rank;

@@ -75,7 +75,7 @@ static bool had_norm(const struct onnx *x, const struct graph_shape *shape) {
 
 struct graph_node *onnx_unfold_norm(struct onnx *x, struct graph_node *conv,
                                     int64_t channels) {
-  if (!had_norm(x, &conv->shape))
+  if (!had_norm(x, graph_shape(x->graph, conv->index)))
     return conv;
   x->graph->folded++;
   if (!x->options->assume_bn)

@@ -51,16 +51,11 @@ const struct constant *onnx_find_weight(struct onnx *x, int node,
 
 struct graph_node *onnx_weight(struct onnx *x, struct constant *c) {
   struct graph_node *node = graph_join(x->graph, WORD_WEIGHT);
-  node->shape.rank = c->rank;
-  for (int i = 0; i < c->rank && i < LIMIT_RANK; i++)
-    node->shape.size[i] = c->dims[i];
   if (c->rank > LIMIT_RANK)
     onnx_fail(x, "a constant has %d axes, which is not supported", c->rank);
-  if (c->rank > 0)
+  else if (c->rank > 0)
     graph_arg(x->graph, node, PART_OTHER, "",
-              graph_sizes(x->graph, node->shape.size, node->shape.rank));
-  else
-    node->shape.size[node->shape.rank++] = 1;
+              graph_sizes(x->graph, c->dims, c->rank));
   if (!c->trained)
     graph_flag(x->graph, node, "fixed");
   if (c->name)

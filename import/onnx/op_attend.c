@@ -179,26 +179,13 @@ static void put_projections(struct onnx *x, const struct onnx_attention *a,
  * no other use, becomes the reshape. */
 static int flattened(struct onnx *x, const struct onnx_attention *a, int from,
                      struct graph_shape shape) {
-  const struct graph_shape *in = &graph_at(x->graph, from)->shape;
+  const struct graph_shape *in = graph_shape(x->graph, from);
   struct graph_node *node = graph_at(x->graph, a->product);
   shape.size[shape.rank - 1] = in->size[in->rank - 1];
-  node->shape = shape;
-  node->word = WORD_RESHAPE;
-  node->args.count = 0;
-  node->inputs.count = 1;
-  node->inputs.at[0] = from;
+  graph_become(x->graph, node, WORD_RESHAPE, from);
   graph_arg(x->graph, node, PART_OTHER, "",
-            graph_sizes(x->graph, node->shape.size, node->shape.rank));
+            graph_sizes(x->graph, shape.size, shape.rank));
   return node->index;
-}
-
-/* For windows with masked edges, the layer's output has the grid's shape. */
-static int of_grid(struct onnx *x, const struct onnx_attention *a, int from) {
-  struct graph_node *node = graph_at(x->graph, a->out);
-  int64_t channels = node->shape.size[node->shape.rank - 1];
-  node->shape = a->grid;
-  node->shape.size[a->grid.rank - 1] = channels;
-  return shift_grid(x, a, from);
 }
 
 void attention_replace(struct onnx *x, const struct onnx_attention *a) {
@@ -206,21 +193,22 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   int from = graph_at(x->graph, a->part[PART_Q].node)->inputs.at[0];
   int other = graph_at(x->graph, a->part[PART_K].node)->inputs.at[0];
   int values = graph_at(x->graph, a->part[PART_V].node)->inputs.at[0];
+  const struct graph_shape had = *graph_shape(x->graph, a->out);
   bool apart = values != other;
-  bool grid = !apart && other == from &&
-              graph_at(x->graph, from)->shape.rank > node->shape.rank;
+  bool grid =
+      !apart && other == from && graph_shape(x->graph, from)->rank > had.rank;
   if (a->flat)
     other = from =
         flattened(x, a, from, (struct graph_shape){2, {a->queries, 0}});
   else if (a->edges >= 0)
-    other = from = values = of_grid(x, a, from);
+    other = from = values = shift_grid(x, a, from);
   else if (grid)
-    other = from = values = flattened(x, a, from, node->shape);
-  const struct graph_shape *in = &graph_at(x->graph, from)->shape;
+    other = from = values = flattened(x, a, from, had);
+  const struct graph_shape *in = graph_shape(x->graph, from);
   int64_t channels = in->size[in->rank - 1];
-  int64_t out = node->shape.size[node->shape.rank - 1];
+  int64_t out = had.size[had.rank - 1];
   take_weights(x, a, node);
-  node->args.count = 0;
+  graph_become(x->graph, node, WORD_ATTENTION, from);
   graph_int(x->graph, node, PART_OTHER, "", a->heads);
   if (a->kv != a->heads)
     graph_int(x->graph, node, PART_NONE, "kv=", a->kv);
@@ -235,9 +223,7 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   put_projections(x, a, node);
   if (out != channels)
     graph_int(x->graph, node, PART_NONE, "out=", out);
-  node->word = WORD_ATTENTION;
   node->bias = BIAS_UNSAID;
-  node->inputs.at[0] = from;
   if (other != from) {
     node->key = "cross=";
     node->keyed = other;

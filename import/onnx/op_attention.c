@@ -17,7 +17,7 @@ static bool is_number(double a, double b) {
 }
 
 static int64_t last_size(struct onnx *x, int node) {
-  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   return shape->size[shape->rank - 1];
 }
 
@@ -41,7 +41,7 @@ struct lying {
 /* True for heads of a projection ..LxW: .., heads, L, dim, or its transpose. */
 static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
                      const struct lying *lying) {
-  const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, t->base);
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK], stride = 1;
   int rank = 0, last = shape->rank - 1;
   int64_t steps[LIMIT_RANK];
@@ -77,7 +77,7 @@ static bool find_heads(struct onnx *x, struct onnx_heads *h, int64_t dim,
                        int64_t count, int64_t repeats, bool crossed,
                        bool flat) {
   const struct onnx_trace *t = &h->trace;
-  const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, t->base);
   if (!is_word(x, t->base, WORD_LINEAR) || shape->rank < 2 || t->at.rank < 2)
     return false;
   for (int64_t parts = 1; parts <= 3; parts++) /* of a head: q, k and v */
@@ -201,7 +201,7 @@ static bool take_relative(struct onnx *x, struct onnx_attention *a, int node) {
 
 /* The same bias if the exporter has selected the rows. */
 static bool take_picked(struct onnx *x, struct onnx_attention *a, int weight) {
-  const struct graph_shape *shape = &graph_at(x->graph, weight)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, weight);
   if (a->table || a->queries != a->keys || shape->rank < 3 ||
       shape->size[shape->rank - 3] != a->heads ||
       shape->size[shape->rank - 2] != a->queries)
@@ -233,8 +233,9 @@ static int take_added(struct onnx *x, struct onnx_attention *a,
     const struct graph_node *node = graph_at(x->graph, scores);
     bool leads = node->word == WORD_MATMUL || node->inputs.count == 1 ||
                  node->word == WORD_ADD;
-    if (!leads || !graph_same_shape(&node->shape, &sum->shape) ||
-        !is_over(&graph_at(x->graph, mask)->shape, &sum->shape, a->heads))
+    const struct graph_shape *shape = graph_shape(x->graph, sum->index);
+    if (!leads || !graph_same_shape(graph_shape(x->graph, scores), shape) ||
+        !is_over(graph_shape(x->graph, mask), shape, a->heads))
       continue;
     a->mask = mask;
     return scores;
@@ -358,7 +359,7 @@ static bool read_sides(struct onnx *x, struct onnx_attention *a) {
     softmax = graph_at(x->graph, softmax)->inputs.at[0];
   if (!is_word(x, softmax, WORD_SOFTMAX) || product->args.count > 0)
     return false;
-  const struct graph_shape *shape = &product->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, a->product);
   if (shape->rank < 2)
     return false;
   a->dim = shape->size[shape->rank - 1];
@@ -381,7 +382,7 @@ static bool read_sides(struct onnx *x, struct onnx_attention *a) {
 static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
   struct onnx_trace t =
       trace_of(x, graph_at(x->graph, a->out)->inputs.at[0], false);
-  const struct graph_shape *shape = &graph_at(x->graph, a->out)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, a->out);
   int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK];
   int rank = shape->rank + 1;
   if (!is_word(x, t.base, WORD_MATMUL) || !is_number(t.number, 1) ||
@@ -415,14 +416,14 @@ static bool find_inputs(struct onnx *x, struct onnx_attention *a) {
   int to = graph_at(x->graph, k->node)->inputs.at[0];
   int from = graph_at(x->graph, q->node)->inputs.at[0];
   int of = graph_at(x->graph, a->part[PART_V].node)->inputs.at[0];
-  const struct graph_shape *in = &graph_at(x->graph, from)->shape;
-  const struct graph_shape *seen = &graph_at(x->graph, to)->shape;
-  struct graph_shape values = graph_at(x->graph, of)->shape;
+  const struct graph_shape *in = graph_shape(x->graph, from);
+  const struct graph_shape *seen = graph_shape(x->graph, to);
+  struct graph_shape values = *graph_shape(x->graph, of);
   values.size[values.rank - 1] = seen->size[seen->rank - 1];
   if (in->rank != seen->rank || !graph_same_shape(seen, &values))
     return false;
   if (a->mask >= 0 &&
-      (a->flat || graph_at(x->graph, a->mask)->shape.rank > in->rank + 1))
+      (a->flat || graph_shape(x->graph, a->mask)->rank > in->rank + 1))
     return false;
   if (a->flat || a->edges >= 0)
     return from == to && to == of &&
@@ -475,7 +476,7 @@ void onnx_find_attention(struct onnx *x) {
   for (size_t i = 0; i < count; i++) {
     struct onnx_attention a = {.out = (int)i, .mask = -1, .edges = -1};
     const struct graph_node *node = x->graph->nodes.at[i];
-    if (node->word == WORD_LINEAR && node->shape.rank >= 2 &&
+    if (node->word == WORD_LINEAR && graph_shape(x->graph, a.out)->rank >= 2 &&
         joins_heads(x, &a) && find_inputs(x, &a) &&
         !is_tapped(x, &a, last, mark))
       attention_replace(x, &a);

@@ -55,14 +55,17 @@ static int roll_of(struct onnx *x, const int *parts, size_t count, int axis) {
   const struct extra *first = onnx_extra(x, parts[0]);
   const struct extra *second = onnx_extra(x, parts[1]);
   const struct graph_node *in = graph_at(x->graph, a->inputs.at[0]);
+  const struct graph_shape *whole = graph_shape(x->graph, in->index);
   int64_t shift = -first->from, shifts[LIMIT_RANK] = {0};
-  int axes = in->shape.rank - 1, node = a->inputs.at[0];
+  int axes = whole->rank - 1, node = a->inputs.at[0];
   if (first->axis != axis || second->axis != axis || second->from != 0 ||
-      axis >= axes || axes > 3 || b->shape.size[axis] != first->from ||
-      first->from + a->shape.size[axis] != in->shape.size[axis])
+      axis >= axes || axes > 3 ||
+      graph_shape(x->graph, b->index)->size[axis] != first->from ||
+      first->from + graph_shape(x->graph, a->index)->size[axis] !=
+          whole->size[axis])
     return -1;
-  if (-shift > in->shape.size[axis] / 2)
-    shift += in->shape.size[axis];
+  if (-shift > whole->size[axis] / 2)
+    shift += whole->size[axis];
   if (in->word == WORD_ROLL) { /* of another axis: one roll for both */
     for (int i = 0; i < axes; i++)
       shifts[i] = onnx_extra(x, node)->shifts[i];
@@ -184,22 +187,10 @@ bool op_concat(struct onnx *x) {
   onnx_extra(x, join->index)->axis = place;
   onnx_extra(x, join->index)->joined = joined;
   onnx_extra(x, join->index)->parts = (int)parts;
-  for (size_t i = 0; i < operands.count; i++) {
-    const struct graph_shape *shape =
-        &graph_at(x->graph, operands.at[i])->shape;
-    if (i == 0)
-      join->shape = *shape;
-    for (int k = 0; k < axes.count; k++)
-      if (k != place && shape->size[k] != join->shape.size[k])
-        return onnx_fail(x, "its inputs have different sizes");
-    if (i > 0)
-      join->shape.size[place] += shape->size[place];
+  for (size_t i = 0; i < operands.count; i++)
     graph_operand(x->graph, join, operands.at[i]);
-  }
-  dims[axis] = join->shape.size[place];
-  if (place != join->shape.rank - 1)
-    graph_arg(x->graph, join, PART_NONE,
-              "axis=", onnx_axis_word(x, &join->shape, place));
+  move_put_axis(x, join, place);
+  dims[axis] = graph_shape(x->graph, join->index)->size[place];
   return onnx_give_fresh(x, join->index, first->at.rank, dims, &axes);
 }
 
@@ -210,7 +201,7 @@ static void keep_borders(struct onnx *x, const struct graph_node *node,
                          const int64_t *before, const int64_t *after,
                          bool zeros) {
   struct extra *extra = onnx_extra(x, node->index);
-  int last = node->shape.rank - 1;
+  int last = graph_shape(x->graph, node->inputs.at[0])->rank - 1;
   extra->borders = zeros && last <= 3 && !before[last] && !after[last];
   memcpy(extra->before, before, sizeof extra->before);
   memcpy(extra->after, after, sizeof extra->after);
@@ -277,7 +268,7 @@ static bool read_borders(struct onnx *x, const struct onnx_view *part,
 static struct graph_node *pad_node(struct onnx *x, int in,
                                    const struct borders *b, const char *mode) {
   struct graph_node *node = onnx_layer(x, WORD_PAD, in);
-  int last = node->shape.rank - 1;
+  int last = graph_shape(x->graph, in)->rank - 1;
   if (last == 0) {
     onnx_fail(x, "netc has no equivalent of a border of a vector");
     return NULL;
@@ -294,8 +285,6 @@ static struct graph_node *pad_node(struct onnx *x, int in,
     graph_arg(x->graph, node, PART_NONE, "c=",
               graph_text(x->graph, "%" PRId64 ":%" PRId64, b->before[last],
                          b->after[last]));
-  for (int i = 0; i <= last; i++)
-    node->shape.size[i] += b->before[i] + b->after[i];
   keep_borders(x, node, b->before, b->after, !mode);
   return node;
 }

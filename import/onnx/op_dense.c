@@ -31,7 +31,7 @@ static struct constant *scaled(struct onnx *x, struct constant *c,
 
 /* True if `view` is a map flattened in the file's order: C, H, W. */
 static bool is_flat_map(struct onnx *x, const struct onnx_view *view) {
-  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, view->node);
   int64_t strides[LAYOUT_RANK], sizes[LAYOUT_RANK], space = 1;
   int last = shape->rank - 1;
   if (shape->rank < 3 || view->at.rank != 2 || !view_is_batch(x, view, 0))
@@ -63,10 +63,6 @@ static struct graph_node *dense(struct onnx *x, enum layer_word word, int in,
   struct graph_node *node = onnx_layer(x, word, in);
   graph_int(x->graph, node, PART_CHANNELS, "", units);
   node->bias = BIAS_WITHOUT;
-  if (word == WORD_FC)
-    node->shape = (struct graph_shape){1, {units}};
-  else
-    node->shape.size[node->shape.rank - 1] = units;
   onnx_add_weight(x, node, "weight", weight);
   onnx_extra(x, node->index)->weights.at[0].is_matrix = true;
   return node;
@@ -113,7 +109,7 @@ static bool linear(struct onnx *x, const struct onnx_view *view,
   if (!in_file_order(x, view, &last) ||
       !view_to_last(x, &last, axis, &last, &axes))
     return false;
-  bool vector = graph_at(x->graph, last.node)->shape.rank == 1;
+  bool vector = graph_shape(x->graph, last.node)->rank == 1;
   struct graph_node *node =
       dense(x, vector ? WORD_FC : WORD_LINEAR, last.node, units, weight);
   if (axes.count > 0)
@@ -193,10 +189,6 @@ static bool product(struct onnx *x, const struct onnx_view *a,
   struct graph_node *node = graph_pair(x->graph, WORD_MATMUL, left, right);
   if (crossed)
     graph_flag(x->graph, node, "transpose");
-  if (axes.count != node->shape.rank)
-    return onnx_fail(x, "its product has too many axes");
-  for (int i = 0; i < axes.count; i++)
-    node->shape.size[i] = dims[axes.order[i]];
   return onnx_give_fresh(x, node->index, rank, dims, &axes);
 }
 

@@ -91,7 +91,6 @@ static struct graph_node *distances(struct onnx *x, const struct ruler *ruler,
   for (int i = 0; i < DISTANCE_AXES; i++)
     if (axes || i == DISTANCE_AXES - 1 || ruler->args[DISTANCE_WINDOW + i] > 1)
       window[axes++] = ruler->args[DISTANCE_WINDOW + i];
-  node->shape = (struct graph_shape){2, {n, n}};
   if (!ruler->args[DISTANCE_BUCKETS]) {
     graph_arg(x->graph, node, PART_OTHER, "",
               graph_sizes(x->graph, window, axes));
@@ -123,7 +122,6 @@ bool onnx_read_by_distance(struct onnx *x, struct constant *table,
   struct graph_node *rows = onnx_layer(x, WORD_EMBED, node->index);
   graph_int(x->graph, rows, PART_OTHER, "", table->dims[0]);
   graph_int(x->graph, rows, PART_CHANNELS, "", table->dims[1]);
-  rows->shape = (struct graph_shape){3, {n, n, table->dims[1]}};
   onnx_add_weight(x, rows, "weight", table);
   memcpy(dims, places->dims, (size_t)rank * sizeof *dims);
   dims[rank] = table->dims[1];

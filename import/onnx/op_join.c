@@ -40,15 +40,6 @@ static int join_views(struct onnx *x, enum layer_word word,
   struct graph_node *join = swapped
                                 ? graph_pair(x->graph, word, node, all->node)
                                 : graph_pair(x->graph, word, all->node, node);
-  const struct graph_shape *mine = &graph_at(x->graph, all->node)->shape;
-  const struct graph_shape *theirs = &graph_at(x->graph, node)->shape;
-  join->shape = *mine;
-  if (theirs->rank > mine->rank) { /* netc keeps its axes of size 1 */
-    int more = theirs->rank - mine->rank;
-    for (int i = 0; i < theirs->rank; i++)
-      join->shape.size[i] = i < more ? 1 : mine->size[i - more];
-    join->shape.rank = theirs->rank;
-  }
   return join->index;
 }
 
@@ -92,8 +83,6 @@ static bool outer_join(struct onnx *x, enum layer_word word,
       !view_rearrange(x, &right, axes.order, axes.count, &right))
     return false;
   struct graph_node *join = graph_pair(x->graph, word, left.node, right.node);
-  for (int i = 0; i < axes.count; i++)
-    join->shape.size[i] = dims[axes.order[i]];
   return onnx_give_fresh(x, join->index, rank, dims, &axes);
 }
 
@@ -178,7 +167,7 @@ static struct constant *along(struct onnx *x, struct constant *c,
 
 /* True if a constant differs only between channels. */
 static bool by_channel(struct onnx *x, const struct constant *c, int node) {
-  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   return c->rank == 1 && c->count == shape->size[shape->rank - 1];
 }
 
@@ -230,7 +219,6 @@ static bool of_weight(struct onnx *x, enum layer_word word,
     struct graph_node *join =
         graph_pair(x->graph, word, swapped ? weight : whole->node,
                    swapped ? whole->node : weight);
-    join->shape = graph_at(x->graph, whole->node)->shape;
     node = join->index;
   }
   return onnx_give_node(x, whole, node);

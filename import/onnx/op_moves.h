@@ -19,6 +19,8 @@ bool move_to_dims(struct onnx *x, struct moved *m, int rank,
                   const int64_t *dims);
 
 /* Indices [from, to) of an axis of a node; the node itself if that is all. */
+/* Adds the axis of a join of nodes, unless it is the last one. */
+void move_put_axis(struct onnx *x, struct graph_node *join, int axis);
 int move_part(struct onnx *x, int node, int axis, int64_t from, int64_t to);
 
 #endif

@@ -63,15 +63,15 @@ bool op_batch_norm(struct onnx *x) {
 
 /* True if groups of channels are one axis: [N, g, ..] of [N, C, ..]. */
 static bool is_grouped(struct onnx *x, const struct onnx_view *in) {
-  const struct graph_node *node = graph_at(x->graph, in->node);
-  int64_t channels = node->shape.size[node->shape.rank - 1];
-  return node->shape.rank >= 2 && in->at.rank == 3 &&
+  const struct graph_shape *shape = graph_shape(x->graph, in->node);
+  int64_t channels = shape->size[shape->rank - 1];
+  return shape->rank >= 2 && in->at.rank == 3 &&
          channels % in->at.dim[1] == 0 && channels > in->at.dim[1];
 }
 
 /* As gn: the view's axes must be groups, then all values of a group. */
 static bool group_norm(struct onnx *x, const struct onnx_view *in) {
-  const struct graph_shape *shape = &graph_at(x->graph, in->node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, in->node);
   int64_t groups = in->at.dim[1], dims[MOST_AXES], strides[MOST_AXES];
   int last = shape->rank - 1, rank = 0;
   int64_t each = shape->size[last] / groups, stride = 1;

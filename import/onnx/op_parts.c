@@ -9,7 +9,7 @@
 enum { MOST_RUNS = 64 }; /* contiguous indices */
 
 int move_part(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
-  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   if (from == 0 && to == shape->size[axis])
     return node;
   int part = graph_slice(x->graph, node, axis, onnx_axis_word(x, shape, axis),
@@ -18,6 +18,13 @@ int move_part(struct onnx *x, int node, int axis, int64_t from, int64_t to) {
   onnx_extra(x, part)->axis = axis;
   onnx_extra(x, part)->from = from;
   return part;
+}
+
+void move_put_axis(struct onnx *x, struct graph_node *join, int axis) {
+  const struct graph_shape *part = graph_shape(x->graph, join->inputs.at[0]);
+  if (axis != part->rank - 1)
+    graph_arg(x->graph, join, PART_NONE,
+              "axis=", onnx_axis_word(x, part, axis));
 }
 
 /* Every `step`-th index: a part of blocks of that size. */
@@ -247,13 +254,9 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
     dims[axis] += count[i];
   }
   struct graph_node *join = graph_join(x->graph, WORD_CONCAT);
-  join->shape = graph_at(x->graph, nodes[0])->shape;
-  join->shape.size[place] = dims[axis];
   for (int i = 0; i < runs; i++)
     graph_operand(x->graph, join, nodes[i]);
-  if (place != join->shape.rank - 1)
-    graph_arg(x->graph, join, PART_NONE,
-              "axis=", onnx_axis_word(x, &join->shape, place));
+  move_put_axis(x, join, place);
   m->view =
       view_fresh(x, join->index, part.at.rank, dims, axes.order, axes.count);
   return true;
@@ -356,10 +359,10 @@ static bool embedding(struct onnx *x, struct constant *table) {
   axes_plain(x, &plain, -1, &axes);
   if (axes.count == 0 && rank > 0)
     axes.order[axes.count++] = 0;
-  if (node->shape.rank == LIMIT_RANK || rank == MOST_AXES || axes.count == 0)
+  if (rank == MOST_AXES || axes.count == 0)
     return onnx_fail(x, "its indices have too many axes");
   memcpy(dims, plain.at.dim, sizeof plain.at.dim[0] * (size_t)rank);
-  dims[rank] = node->shape.size[node->shape.rank++] = table->dims[1];
+  dims[rank] = table->dims[1];
   axes.order[axes.count++] = rank;
   onnx_add_weight(x, node, "weight", table);
   return onnx_give_fresh(x, node->index, rank + 1, dims, &axes);

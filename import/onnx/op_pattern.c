@@ -268,7 +268,6 @@ int pattern_number(struct onnx *x, enum layer_word word, int in,
 static struct graph_node *again(struct onnx *x, int index) {
   const struct graph_node *old = graph_at(x->graph, index);
   struct graph_node *node = onnx_layer(x, old->word, old->inputs.at[0]);
-  node->shape = old->shape;
   node->bias = old->bias;
   node->name = old->name;
   node->kind = old->kind;
@@ -373,7 +372,7 @@ static bool are_sines(struct onnx *x, struct constant *c) {
 
 int pattern_weight(struct onnx *x, enum layer_word word, int in,
                    struct constant *c) {
-  const struct graph_shape *shape = &graph_at(x->graph, in)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, in);
   if (word != WORD_ADD || shape->rank != 2 || c->rank != 2 ||
       c->dims[0] != shape->size[0] || c->dims[1] != shape->size[1] ||
       shape->size[0] < 2)

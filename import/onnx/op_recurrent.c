@@ -170,9 +170,12 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
   if (all && last && r.directions == 2)
     return onnx_fail(x, "the model reads both all of its states and the last "
                         "ones of both directions");
+  if (steps > 1 && view_is_batch(x, in, r.batch_first)) {
+    x->other_batch = true;
+    return onnx_fail(x, "its steps are the batch");
+  }
   struct graph_node *node = layer_of(x, &r, line.node);
   put_weights(x, &r, node);
-  node->shape.size[1] = r.hidden * r.directions;
   if (all) {
     give_states(x, &r, 0, node->index, steps);
     if (last)
@@ -180,7 +183,6 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
     return true;
   }
   graph_flag(x->graph, node, "last");
-  node->shape = (struct graph_shape){1, {r.hidden * r.directions}};
   give_states(x, &r, 1, node->index, 0);
   return true;
 }

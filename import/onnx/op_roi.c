@@ -64,7 +64,6 @@ bool op_roi_align(struct onnx *x) {
   if (aligned)
     graph_flag(x->graph, node, "aligned");
   int64_t channels = in->at.dim[1], dims[4] = {count, channels, high, wide};
-  node->shape = (struct graph_shape){4, {count, high, wide, channels}};
   struct onnx_view result = view_fresh(x, node->index, 4, dims, order, 4);
   return onnx_give(x, 0, &result);
 }

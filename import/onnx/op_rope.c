@@ -33,7 +33,8 @@ static bool term_of(struct onnx *x, int node, struct onnx_term *term) {
   term->table = c;
   term->factor = trace_of(x, n->inputs.at[0], false);
   struct onnx_layout at = term->factor.at;
-  return layout_spread(&table, n->shape.rank, n->shape.size, &spread) &&
+  const struct graph_shape *shape = graph_shape(x->graph, product.base);
+  return layout_spread(&table, shape->rank, shape->size, &spread) &&
          layout_through(&spread, &product.at, &term->values) &&
          layout_through(&at, &product.at, &term->factor.at);
 }
@@ -272,7 +273,7 @@ static int negated(struct onnx *x, int node) {
 static bool crossed_pair(struct onnx *x, int node, struct rope *rope,
                          struct onnx_trace *both) {
   const struct graph_node *n = graph_at(x->graph, node);
-  const struct graph_shape *shape = &n->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   struct onnx_pair pair;
   if (n->word != WORD_CONCAT || n->inputs.count != 2 ||
       onnx_extra(x, node)->axis != shape->rank - 1)
@@ -365,7 +366,7 @@ static bool go_on(struct onnx_trace *t, struct onnx_trace *found) {
 bool trace_rope(struct onnx *x, struct onnx_trace *t) {
   struct onnx_trace found = {.base = t->base, .norm = -1};
   const struct graph_node *n = graph_at(x->graph, t->base);
-  const struct graph_shape *shape = &n->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, t->base);
   bool right = false;
   if (t->rope.half || t->norm >= 0)
     return false;

@@ -53,8 +53,7 @@ bool op_grid_sample(struct onnx *x) {
   int64_t dims[5] = {in->at.dim[0], in->at.dim[1]};
   static const int orders[2][4] = {{2, 3, 1}, {2, 3, 4, 1}};
   for (int i = 0; i < axes; i++)
-    node->shape.size[i] = dims[i + 2] =
-        graph_at(x->graph, places)->shape.size[i];
+    dims[i + 2] = graph_shape(x->graph, places)->size[i];
   result =
       view_fresh(x, node->index, axes + 2, dims, orders[axes - 2], axes + 1);
   return onnx_give(x, 0, &result);
@@ -67,7 +66,6 @@ static bool give_best(struct onnx *x, const struct onnx_view *plain, int axis,
   struct onnx_view result;
   graph_int(x->graph, node, PART_OTHER, "", count);
   graph_int(x->graph, node, PART_OTHER, "axis=", axis - 1);
-  node->shape.size[axis - 1] = count;
   if (!onnx_int(x, "largest", 1))
     graph_flag(x->graph, node, "smallest");
   if (indices)
@@ -85,8 +83,8 @@ bool op_topk(struct onnx *x) {
   int axis = onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank);
   if (axis < 1 || !view_is_batch(x, in, 0) || !view_plain(x, in, &plain))
     return onnx_fail(x, "it does not return the largest values of each sample");
-  if (graph_at(x->graph, plain.node)->shape.rank != in->at.rank - 1 ||
-      count < 1 || count > plain.at.dim[axis])
+  if (graph_shape(x->graph, plain.node)->rank != in->at.rank - 1 || count < 1 ||
+      count > plain.at.dim[axis])
     return onnx_fail(x, "its axis is the batch");
   return (!onnx_is_read(x, 0) || give_best(x, &plain, axis, count, false)) &&
          (!onnx_is_read(x, 1) || give_best(x, &plain, axis, count, true));
@@ -98,12 +96,11 @@ static bool gather_rows(struct onnx *x, const struct onnx_view *in,
   struct onnx_view rows, indices, result;
   if (!view_is_batch(x, in, 0) || !view_plain(x, in, &rows) ||
       !view_is_batch(x, which, 0) || !view_plain(x, which, &indices) ||
-      graph_at(x->graph, rows.node)->shape.rank != in->at.rank - 1)
+      graph_shape(x->graph, rows.node)->rank != in->at.rank - 1)
     return onnx_fail(x, "its rows do not have one set for each sample");
   struct graph_node *node = onnx_layer(x, WORD_GATHER, rows.node);
   node->key = "indices=";
   node->keyed = indices.node;
-  node->shape.size[0] = which->at.dim[1];
   return view_resized(x, &rows, node->index, &result) &&
          onnx_give(x, 0, &result);
 }

@@ -17,7 +17,7 @@ static const struct constant *mask_of(struct onnx *x,
 
 /* Takes scores of several windows that are the same for all heads. */
 bool shift_take(struct onnx *x, struct onnx_attention *a, int weight) {
-  const struct graph_shape *shape = &graph_at(x->graph, weight)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, weight);
   int last = shape->rank - 1;
   if (a->edges >= 0 || a->queries != a->keys || last < 3 ||
       shape->size[last] != a->keys || shape->size[last - 1] != a->queries ||
@@ -32,10 +32,10 @@ bool shift_take(struct onnx *x, struct onnx_attention *a, int weight) {
 static bool find_grid(struct onnx *x, struct onnx_attention *a, int from,
                       int axes) {
   const struct graph_node *node = graph_at(x->graph, from);
-  const struct graph_shape *in = &node->shape;
+  const struct graph_shape *in = graph_shape(x->graph, from);
   bool flattened = in->rank == 3 && axes > 1;
   if (flattened && node->word == WORD_RESHAPE)
-    in = &graph_at(x->graph, node->inputs.at[0])->shape;
+    in = graph_shape(x->graph, node->inputs.at[0]);
   if (in->rank != (flattened ? 2 * axes + 1 : axes + 2))
     return false;
   int64_t windows = 1;
@@ -125,13 +125,10 @@ bool shift_find(struct onnx *x, struct onnx_attention *a, int from) {
 /* `from` as a grid of windows. */
 int shift_grid(struct onnx *x, const struct onnx_attention *a, int from) {
   struct graph_node *node = graph_at(x->graph, a->product);
-  if (graph_same_shape(&graph_at(x->graph, from)->shape, &a->grid))
+  if (graph_same_shape(graph_shape(x->graph, from), &a->grid))
     return from;
-  node->word = WORD_RESHAPE;
-  node->shape = a->grid;
-  node->args.count = 0;
-  node->inputs.count = 1;
-  node->inputs.at[0] = graph_at(x->graph, from)->inputs.at[0];
+  graph_become(x->graph, node, WORD_RESHAPE,
+               graph_at(x->graph, from)->inputs.at[0]);
   graph_arg(x->graph, node, PART_OTHER, "",
             graph_sizes(x->graph, a->grid.size, a->grid.rank));
   return node->index;

@@ -5,7 +5,7 @@
 #include "import/onnx/op_attention.h"
 
 struct onnx_layout trace_dense(struct onnx *x, int node) {
-  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   return layout_dense(shape->rank, shape->size);
 }
 
@@ -24,13 +24,14 @@ static bool repeated(struct onnx *x, const struct graph_node *node,
   for (size_t i = 0; i < node->inputs.count; i++)
     if (node->inputs.at[i] != node->inputs.at[0])
       return false;
-  const struct graph_shape *in = &graph_at(x->graph, node->inputs.at[0])->shape;
+  const struct graph_shape *in = graph_shape(x->graph, node->inputs.at[0]);
   int64_t strides[LIMIT_RANK], stride = 1;
   if (node->word != WORD_CONCAT || axis >= in->rank || in->size[axis] != 1)
     return false;
   for (int i = in->rank; i-- > 0; stride *= in->size[i])
     strides[i] = i == axis ? 0 : stride;
-  *at = layout_of(in->rank, node->shape.size, strides, 0);
+  *at =
+      layout_of(in->rank, graph_shape(x->graph, node->index)->size, strides, 0);
   return true;
 }
 
@@ -53,7 +54,7 @@ static bool moved_view(struct onnx *x, const struct graph_node *node,
     const struct extra *extra = onnx_extra(x, node->index);
     *at = in;
     return layout_slice(at, extra->axis, extra->from,
-                        node->shape.size[extra->axis]);
+                        graph_shape(x->graph, node->index)->size[extra->axis]);
   }
   *at = trace_dense(x, node->index);
   return node->word == WORD_RESHAPE || node->word == WORD_FLATTEN;
@@ -130,7 +131,7 @@ static bool is_of_heads(const struct onnx_layout *at, int64_t dim) {
 }
 
 int64_t trace_normed(struct onnx *x, const struct onnx_trace *t) {
-  const struct graph_shape *shape = &graph_at(x->graph, t->norm)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, t->norm);
   return shape->size[shape->rank - 1];
 }
 
@@ -144,7 +145,7 @@ static bool norm_agrees(struct onnx *x, const struct onnx_heads *h,
 
 bool trace_agrees(struct onnx *x, const struct onnx_heads *h, int64_t dim) {
   const struct onnx_trace *t = &h->trace;
-  const struct graph_shape *shape = &graph_at(x->graph, t->base)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, t->base);
   int64_t width = shape->size[shape->rank - 1];
   if (t->norm >= 0 && !norm_agrees(x, h, dim))
     return false;

@@ -162,7 +162,7 @@ bool op_dropout(struct onnx *x) {
 static int own_axis(struct onnx *x, const struct onnx_view *in, int axis) {
   const struct graph_node *node = graph_at(x->graph, in->node);
   int own = view_axis(x, in, axis);
-  if (node->shape.rank != 3 || own == node->shape.rank - 1 ||
+  if (graph_shape(x->graph, in->node)->rank != 3 || own == 2 ||
       in->at.first != 0 || layout_values(&in->at) != onnx_values(x, in->node))
     return -1;
   while (node->inputs.count == 1)
@@ -240,7 +240,7 @@ static int applied(struct onnx *x, enum layer_word word, int in) {
 /* Sums over axes of a node, which keep a size of 1. */
 static int reduce_node(struct onnx *x, enum layer_word word, int in,
                        const bool *over) {
-  const struct graph_shape *shape = &graph_at(x->graph, in)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, in);
   bool mean = word == WORD_MEAN, rest = shape->rank > 1;
   for (int i = 0; i + 1 < shape->rank; i++)
     rest = rest && over[i];
@@ -258,9 +258,6 @@ static int reduce_node(struct onnx *x, enum layer_word word, int in,
                   "axis=", graph_text(x->graph, "%d", i));
     graph_flag(x->graph, node, "keep");
   }
-  for (int i = 0; i < node->shape.rank; i++)
-    if (over[i])
-      node->shape.size[i] = 1;
   return node->index;
 }
 
@@ -356,8 +353,6 @@ bool op_global_pool(struct onnx *x) {
   if (!in || !view_channels_last(x, in, &map))
     return false;
   struct graph_node *node = onnx_layer(x, mean ? WORD_GAP : WORD_GMP, map.node);
-  for (int i = 0; i + 1 < node->shape.rank; i++)
-    node->shape.size[i] = 1;
   for (int i = 0; i < map.at.rank; i++)
     dims[i] = i < 2 ? map.at.dim[i] : 1;
   for (int i = 2; i < map.at.rank; i++)

@@ -75,7 +75,7 @@ static bool maps_last(struct onnx *x, const struct onnx_view *in,
 }
 
 static bool is_of_regions(struct onnx *x, const struct onnx_view *map) {
-  return graph_at(x->graph, map->node)->shape.rank == map->at.rank;
+  return graph_shape(x->graph, map->node)->rank == map->at.rank;
 }
 
 /* The file's rows and columns. */
@@ -102,7 +102,7 @@ static void put_regions(struct graph_window *w) {
 /* The view of a map: batch, channels, rows, columns. */
 static struct onnx_view map_view(struct onnx *x, int node,
                                  const struct onnx_view *in) {
-  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   int64_t dims[MOST_AXES] = {in->at.dim[0], shape->size[shape->rank - 1]};
   struct onnx_axes axes = {.count = 0};
   int first = shape->rank == in->at.rank;
@@ -125,7 +125,7 @@ static bool give_map(struct onnx *x, int node, const struct onnx_view *in) {
 static int past_borders(struct onnx *x, int node, struct graph_window *w) {
   const struct extra *extra = onnx_extra(x, node);
   if (graph_at(x->graph, node)->word != WORD_PAD || !extra->borders ||
-      w->axes != graph_at(x->graph, node)->shape.rank - 1)
+      w->axes != graph_shape(x->graph, node)->rank - 1)
     return node;
   for (int i = 0; i < w->axes; i++) {
     w->before[i] += extra->before[i];
@@ -175,10 +175,6 @@ bool op_conv(struct onnx *x) {
   if (is_of_regions(x, &map))
     put_regions(&w);
   int from = past_borders(x, map.node, &w);
-  const struct graph_shape *shape = &graph_at(x->graph, from)->shape;
-  for (int i = 0; i < w.axes; i++)
-    if (window_count(&w, i, shape->size[i]) < 1)
-      return onnx_fail(x, "its window is larger than the padded input");
   struct graph_node *node =
       window_conv(x->graph, from, in->at.dim[1], channels, groups, &w);
   if (!put_bias(x, node, channels))
@@ -237,9 +233,6 @@ bool op_deconv(struct onnx *x) {
   int64_t channels = weight->dims[1] * groups;
   struct graph_node *node =
       window_deconv(x->graph, map.node, channels, groups, &w, outpad);
-  for (int i = 0; i < w.axes; i++)
-    if (node->shape.size[i] < 1)
-      return onnx_fail(x, "its padding removes the whole output");
   if (!put_bias(x, node, channels))
     return false;
   onnx_add_weight(x, node, "weight", weight);
@@ -259,7 +252,7 @@ bool op_pool(struct onnx *x) {
       x->values.at[x->at->outs[1]].uses > 0)
     return onnx_fail(x, "indices of maxima are not supported");
   int from = map.node;
-  auto_pad(x, &w, &graph_at(x->graph, from)->shape);
+  auto_pad(x, &w, graph_shape(x->graph, from));
   bool padded = false;
   for (int i = 0; i < w.axes; i++)
     padded = padded || w.before[i] || w.after[i];
@@ -268,20 +261,15 @@ bool op_pool(struct onnx *x) {
                "`%s` excludes its padding from the mean; netc counts it as "
                "zeros.",
                onnx_shown(x, x->at->name));
-  for (int i = 0; i < w.axes; i++)
-    if (window_count(&w, i, graph_at(x->graph, from)->shape.size[i]) < 1)
-      return onnx_fail(x, "its window is larger than the padded input");
   struct graph_node *node =
       window_pool(x->graph, mean ? WORD_AVGPOOL : WORD_POOL, from, &w, false);
-  node->shape = graph_at(x->graph, from)->shape;
   bool rounds = false;
   for (int i = 0; i < w.axes; i++) {
-    int64_t size = node->shape.size[i];
-    node->shape.size[i] =
-        ceil ? window_count_up(&w, i, size) : window_count(&w, i, size);
-    rounds = rounds || node->shape.size[i] != window_count(&w, i, size);
+    int64_t size = graph_shape(x->graph, from)->size[i];
+    rounds =
+        rounds || window_count_up(&w, i, size) != window_count(&w, i, size);
   }
-  if (rounds)
+  if (ceil && rounds)
     graph_flag(x->graph, node, "ceil");
   return give_map(x, node->index, &map);
 }
@@ -294,15 +282,13 @@ bool op_adaptive_pool(struct onnx *x) {
   int64_t sizes[3];
   if (!in || !view_channels_last(x, in, &map))
     return false;
-  int axes = graph_at(x->graph, map.node)->shape.rank - 1;
+  int axes = graph_shape(x->graph, map.node)->rank - 1;
   if (axes > 3 || onnx_ints(x, "output_size", sizes, 3) != axes)
     return onnx_fail(x, "its `output_size` does not match the axes");
   struct graph_node *node = onnx_layer(x, WORD_ADAPTPOOL, map.node);
-  for (int i = 0; i < axes; i++) {
+  for (int i = 0; i < axes; i++)
     if (sizes[i] < 1 || sizes[i] > MOST_SIZE)
       return onnx_fail(x, "one of its sizes is %" PRId64, sizes[i]);
-    node->shape.size[i] = sizes[i];
-  }
   graph_flag(x->graph, node, graph_sizes(x->graph, sizes, axes));
   return give_map(x, node->index, &map);
 }
@@ -399,10 +385,10 @@ bool op_resize(struct onnx *x) {
   if (same)
     return onnx_give(x, 0, in);
   struct graph_node *node = onnx_layer(x, WORD_UP, map.node);
-  double first = (double)out[2] / (double)node->shape.size[0];
+  double first = (double)out[2] / (double)in->at.dim[2];
   bool whole = true, stretched = onnx_int(x, "antialias", 0) != 0;
   for (int i = 0; i < axes; i++) {
-    int64_t size = node->shape.size[i];
+    int64_t size = in->at.dim[i + 2];
     double factor = (double)out[i + 2] / (double)size;
     stretched = stretched ||
                 (out[i + 2] == 1 && size > 1 &&
@@ -410,7 +396,6 @@ bool op_resize(struct onnx *x) {
                          "pytorch_half_pixel", false)) ||
                 (by[i + 2] > 0 && fabs(factor - by[i + 2]) > 1e-6);
     whole = whole && out[i + 2] % size == 0 && factor == first;
-    node->shape.size[i] = out[i + 2];
   }
   note_rounding(x, linear, whole ? (int64_t)first : 0, stretched);
   if (whole)

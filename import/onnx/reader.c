@@ -339,6 +339,7 @@ bool onnx_read_model(struct graph *graph, struct byte_store *store,
   bool none = false;  /* first axis is an ordinary axis */
   struct graph clean, first = *graph;
   onnx_fill(model);
+  graph_follow_rules(graph);
   if (says_something(model->graph->name))
     graph->name = model->graph->name;
   clean = *graph;
@@ -358,6 +359,8 @@ bool onnx_read_model(struct graph *graph, struct byte_store *store,
         .lenient = i == last,
         .room = MOST_ROOM + 16 * (int64_t)(store->size >> 50 ? 0 : store->size),
         .batch = 1};
+    clean.rules = graph->rules;
+    clean.ruled_before = graph->ruled_before;
     *graph = clean;
     graph->nodes.count = 0;
     if ((i == 0 && onnx_take_source(&x)) || attempt(&x)) {
@@ -370,6 +373,7 @@ bool onnx_read_model(struct graph *graph, struct byte_store *store,
     none = none || (i == 0 && x.over_batch);
     whole = whole || (i == 0 && x.batch == 1 && !x.other_batch && !none);
   }
+  first.rules = graph->rules;
   *graph = first;
   return false;
 }

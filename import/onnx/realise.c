@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/onnx/reader.h"
+#include "import/onnx/op_moves.h"
 
 /* The wanted layout without the batch. */
 static bool without_batch(struct onnx *x, int64_t values,
@@ -88,7 +88,8 @@ static int same_move(struct onnx *x, int node, enum layer_word word,
   const struct extra *extra = onnx_extra(x, node);
   for (size_t i = 0; i < extra->moves.count; i++) {
     const struct graph_node *move = graph_at(x->graph, extra->moves.at[i]);
-    bool same = move->word == word && graph_same_shape(&move->shape, shape);
+    bool same = move->word == word &&
+                graph_same_shape(graph_shape(x->graph, move->index), shape);
     for (size_t k = 0; same && order && k < move->args.count; k++)
       same = atoi(move->args.at[k].value) == order[k];
     if (same)
@@ -98,7 +99,7 @@ static int same_move(struct onnx *x, int node, enum layer_word word,
 }
 
 static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
-  if (graph_same_shape(&graph_at(x->graph, node)->shape, shape))
+  if (graph_same_shape(graph_shape(x->graph, node), shape))
     return node;
   bool flat = shape->rank == 1;
   int same =
@@ -110,24 +111,20 @@ static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
   if (!flat)
     graph_arg(x->graph, layer, PART_OTHER, "",
               graph_sizes(x->graph, shape->size, shape->rank));
-  layer->shape = *shape;
   note_move(x, node, layer->index);
   return layer->index;
 }
 
 static int permuted(struct onnx *x, int node, const int *order) {
-  struct graph_shape shape = graph_at(x->graph, node)->shape, now = shape;
+  struct graph_shape shape = *graph_shape(x->graph, node), now = shape;
   for (int i = 0; i < shape.rank; i++)
     now.size[i] = shape.size[order[i]];
   int same = same_move(x, node, WORD_PERMUTE, &now, order);
   if (same >= 0)
     return same;
   struct graph_node *layer = onnx_layer(x, WORD_PERMUTE, node);
-  struct graph_shape from = layer->shape;
-  for (int i = 0; i < from.rank; i++) {
+  for (int i = 0; i < shape.rank; i++)
     graph_int(x->graph, layer, PART_NONE, "", order[i]);
-    layer->shape.size[i] = from.size[order[i]];
-  }
   note_move(x, node, layer->index);
   return layer->index;
 }
@@ -193,7 +190,7 @@ static int moved(struct onnx *x, int node, const struct onnx_layout *want,
                  const int *by) {
   struct graph_shape parts = {0}, end;
   int order[LIMIT_RANK];
-  struct graph_shape now = graph_at(x->graph, node)->shape;
+  struct graph_shape now = *graph_shape(x->graph, node);
   int64_t groups = shuffle_of(&now, want);
   if (groups) {
     struct graph_node *layer = onnx_layer(x, WORD_SHUFFLE, node);
@@ -222,12 +219,12 @@ int view_cost(struct onnx *x, int node, const struct onnx_layout *want) {
     return -1;
   if (!is_dense(&inner, values))
     return 2;
-  return !same_sizes(&graph_at(x->graph, node)->shape, &inner, true);
+  return !same_sizes(graph_shape(x->graph, node), &inner, true);
 }
 
 /* Repeats a tensor `count` times along an axis of size 1. */
 static int repeated(struct onnx *x, int node, int axis, int64_t count) {
-  struct graph_shape shape = graph_at(x->graph, node)->shape;
+  struct graph_shape shape = *graph_shape(x->graph, node);
   shape.size[axis] = count;
   int same = same_move(x, node, WORD_CONCAT, &shape, NULL);
   if (same >= 0)
@@ -235,10 +232,7 @@ static int repeated(struct onnx *x, int node, int axis, int64_t count) {
   struct graph_node *join = graph_join(x->graph, WORD_CONCAT);
   for (int64_t i = 0; i < count; i++)
     graph_operand(x->graph, join, node);
-  join->shape = shape;
-  if (axis != shape.rank - 1)
-    graph_arg(x->graph, join, PART_NONE,
-              "axis=", onnx_axis_word(x, &join->shape, axis));
+  move_put_axis(x, join, axis);
   onnx_extra(x, join->index)->axis = axis;
   note_move(x, node, join->index);
   return join->index;
@@ -299,7 +293,7 @@ int view_realise(struct onnx *x, int node, const struct onnx_layout *want,
                      LIMIT_RANK);
   if (!is_dense(&inner, values))
     return moved(x, node, &inner, by);
-  if (same_sizes(&graph_at(x->graph, node)->shape, &inner, loose))
+  if (same_sizes(graph_shape(x->graph, node), &inner, loose))
     return node;
   shape_of_layout(&inner, &shape);
   return reshaped(x, node, &shape);

@@ -6,14 +6,12 @@
 #include "import/onnx/reader.h"
 
 int64_t onnx_values(struct onnx *x, int node) {
-  struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   int64_t values = 1, room = 1, most = MOST_VALUES / x->batch;
   for (int i = 0; i < shape->rank; i++) {
     if (shape->size[i] > most / room) {
       onnx_fail(x, "a tensor is too large: %s",
                 graph_sizes(x->graph, shape->size, shape->rank));
-      for (int k = 0; k < shape->rank; k++)
-        shape->size[k] = 1; /* the shape is still unknown */
       return 1;
     }
     values *= shape->size[i];
@@ -25,7 +23,7 @@ int64_t onnx_values(struct onnx *x, int node) {
 struct onnx_view view_fresh(struct onnx *x, int node, int rank,
                             const int64_t *dims, const int *order, int count) {
   int64_t strides[LAYOUT_RANK] = {0}, stride = 1;
-  const struct graph_shape *shape = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, node);
   int64_t values = onnx_values(x, node);
   int64_t ones[LAYOUT_RANK];
   for (int i = 0; i < rank; i++)
@@ -35,6 +33,12 @@ struct onnx_view view_fresh(struct onnx *x, int node, int rank,
   for (int i = 0; i < rank; i++)
     strides[i] = values; /* the batch, or size 1 */
   for (int i = count; i-- > 0;) {
+    int64_t size = dims[order[i]];
+    if (shape->rank != count ||
+        (size != shape->size[i] && size != shape->size[i] * x->batch))
+      onnx_fail(x, "its output is %s in the file, but netc's layer gives %s",
+                graph_sizes(x->graph, dims, rank),
+                graph_sizes(x->graph, shape->size, shape->rank));
     strides[order[i]] = stride;
     stride *= shape->size[i];
   }
@@ -108,8 +112,8 @@ bool view_channels_last(struct onnx *x, const struct onnx_view *view,
 
 bool view_resized(struct onnx *x, const struct onnx_view *view, int node,
                   struct onnx_view *result) {
-  const struct graph_shape *from = &graph_at(x->graph, view->node)->shape;
-  const struct graph_shape *to = &graph_at(x->graph, node)->shape;
+  const struct graph_shape *from = graph_shape(x->graph, view->node);
+  const struct graph_shape *to = graph_shape(x->graph, node);
   struct onnx_atom digits[LIMIT_RANK + 1];
   int64_t strides[LIMIT_RANK + 1], stride = 1, space = 1;
   struct onnx_layout *at = &result->at;
@@ -197,7 +201,7 @@ static bool collapse(struct onnx_layout *want) {
 bool layout_along(struct onnx *x, const struct onnx_view *view,
                   const struct onnx_layout *other, int64_t other_values,
                   struct onnx_layout *want) {
-  const struct graph_shape *shape = &graph_at(x->graph, view->node)->shape;
+  const struct graph_shape *shape = graph_shape(x->graph, view->node);
   int64_t dims[LIMIT_RANK + 1];
   int rank = 0;
   struct onnx_layout seen, dense;
