@@ -787,7 +787,7 @@ static struct mistake {
     {"weight-of-another-map", weight_of_another_map,
      "its weights, 4x5x3x3, do not fit 3 channels in 1 groups"},
     {"window-too-large", window_too_large,
-     "its window is larger than the padded input"},
+     "a window of 9x9 does not fit the map of 8x8x3"},
     {"groups-below-zero", large_group,
      "(Conv; group=-9223372036854775808): its weights"},
     {"values-are-missing", values_are_missing,
