@@ -35,7 +35,7 @@ static struct text harmless(struct graph *graph, const char *format,
 }
 
 bool graph_fail(struct graph *graph, size_t line, const char *format, ...) {
-  if (graph->failed || graph->refused)
+  if (graph->failed)
     return false;
   va_list args;
   va_start(args, format);
@@ -112,7 +112,7 @@ static struct graph_node *add(struct graph *graph, enum layer_word word) {
   struct graph_node *node = ARENA_NEW(graph->arena, struct graph_node);
   node->index = (int)graph->nodes.count;
   node->word = word;
-  node->open = graph->ruled && word != WORD_INPUT;
+  node->open = word != WORD_INPUT;
   node->keyed = node->values = node->mask = -1;
   node->name = graph->at.name;
   node->kind = graph->at.kind;
@@ -142,8 +142,6 @@ struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input) {
   struct graph_node *node = add(graph, word);
   graph_operand(graph, node, input);
-  if (!graph->strict)
-    node->shape = *graph_shape(graph, input);
   return node;
 }
 
@@ -163,10 +161,9 @@ struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
   return node;
 }
 
-void graph_become(struct graph *graph, struct graph_node *node,
-                  enum layer_word word, int input) {
+void graph_become(struct graph_node *node, enum layer_word word, int input) {
   node->word = word;
-  node->open = graph->ruled;
+  node->open = true;
   node->args.count = 0;
   node->inputs.count = 1;
   node->inputs.at[0] = input;

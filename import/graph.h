@@ -109,11 +109,8 @@ struct graph_origin {
 
 struct graph {
   struct arena *arena;
-  bool ruled;                 /* the layers' rules give all shapes */
-  bool strict;                /* a layer that its rule refuses is an error */
-  struct netc *rules;         /* compiles single layers; NULL: not yet opened */
-  struct map ruled_before;    /* nodes with a shape, by compiled text */
-  struct graph_node *refused; /* node that a rule refused: no source */
+  struct netc *rules;      /* compiles single layers; NULL: not yet opened */
+  struct map ruled_before; /* nodes with a shape, by compiled text */
   struct graph_origin at;
   const char *name; /* name of the net */
   VEC(struct graph_node *) nodes;
@@ -174,23 +171,14 @@ bool graph_has_weights(enum layer_word word);
 bool graph_same_shape(const struct graph_shape *a, const struct graph_shape *b);
 
 /*
- * The shape of a node. In a `ruled` graph the layer's rule gives it at the
- * first call, from the arguments added so far. If the rule refuses the layer,
- * the graph is `refused`: no later error is reported, and the reader may stop,
- * as the source will not compile.
+ * The shape of a node, which the layer's rule gives at the first call, from the
+ * arguments added so far. What the rule refuses is the file's error, in the
+ * rule's words: "`conv1` (Conv2D): a window of 9x9 does not fit the map of
+ * 6x8x8". After an error all sizes are 1.
  */
 const struct graph_shape *graph_shape(struct graph *graph, int index);
-/* Computes the shape as well. Returns the slug of the error if the rule refuses
- * the layer now, or NULL. */
-const char *graph_refusal(struct graph *graph, int index);
-/* Computes all shapes at the end; nodes from a refused one on have none. */
+/* Computes all shapes at the end. */
 void graph_close_rules(struct graph *graph);
-/*
- * A reader that reports what a rule refuses in the rule's words: "`conv1`
- * (Conv2D): a window of 9x9 does not fit the map of 6x8x8". The shape of a
- * layer that failed has only sizes of 1.
- */
-void graph_follow_rules(struct graph *graph);
 /* Compares a layer's shape with the one that the file states, in which axes of
  * size 1 may differ. False with an error. */
 bool graph_check(struct graph *graph, const struct graph_node *node,
@@ -199,18 +187,17 @@ bool graph_check(struct graph *graph, const struct graph_node *node,
 bool graph_equal_shape(const struct graph_shape *a,
                        const struct graph_shape *b);
 
-/* Adds a layer on one existing tensor, initially with the tensor's shape. */
+/* Adds a layer on one existing tensor. */
 struct graph_node *graph_layer(struct graph *graph, enum layer_word word,
                                int input);
 /* Adds a join; graph_operand adds its operands. */
 struct graph_node *graph_join(struct graph *graph, enum layer_word word);
 void graph_operand(struct graph *graph, struct graph_node *node, int input);
-/* Adds a join of two tensors, initially with the shape of the first. */
+/* Adds a join of two tensors. */
 struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
                               int b);
 /* Makes a node another layer, on one tensor; arguments are added later. */
-void graph_become(struct graph *graph, struct graph_node *node,
-                  enum layer_word word, int input);
+void graph_become(struct graph_node *node, enum layer_word word, int input);
 /* Adds a `slice` of the axis called `name`. */
 struct graph_node *graph_slice(struct graph *graph, int input, int axis,
                                const char *name, int64_t from, int64_t to);

@@ -34,12 +34,6 @@ static const char *word_of(const struct graph *graph,
 static bool verify(struct import_proof *p, struct graph *graph,
                    const struct imported *result) {
   size_t count = netc_layer_count(p->netc);
-  if (graph->refused) {
-    graph->refused = NULL;
-    return graph_fail(graph, 0,
-                      "no layer of the source is refused by itself; please "
-                      "report this bug");
-  }
   if (graph->kept)
     return !netc_source(p->netc, 1) && import_has_weights(p->netc, graph);
   if (graph->source.length) /* already compared by the reader */

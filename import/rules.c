@@ -76,41 +76,36 @@ static struct slice source_of(struct graph *graph, struct graph_node *node) {
   return text_slice(&out);
 }
 
-/* The slug of the first error; warnings may precede it. In a strict graph its
- * message is the file's error. */
-static const char *error_of(struct graph *graph,
-                            const struct graph_node *node) {
-  struct netc_diagnostic d = {.size = sizeof d};
-  for (size_t i = 0; netc_diagnostic(graph->rules, i, &d) == NETC_OK; i++) {
-    if (d.severity != NETC_SEVERITY_ERROR)
-      continue;
-    if (graph->strict) {
-      graph_fail(graph, node->line, "`%.64s` (%.64s): %s",
-                 node->name ? node->name : "", node->kind ? node->kind : "",
-                 d.message);
-      graph->error.column = node->column;
-      if (strcmp(d.slug, "kernel-too-large") == 0)
-        window_help(graph);
-    }
-    return d.slug;
-  }
-  return "";
+/* Reports the first error; warnings may precede it. */
+static void report(struct graph *graph, const struct graph_node *node) {
+  struct netc_diagnostic d = {.size = sizeof d, .slug = ""};
+  size_t i = 0;
+  while (netc_diagnostic(graph->rules, i++, &d) == NETC_OK &&
+         d.severity != NETC_SEVERITY_ERROR)
+    continue;
+  graph_fail(graph, node->line, "`%.64s` (%.64s): %s",
+             node->name ? node->name : "", node->kind ? node->kind : "",
+             d.message);
+  graph->error.column = node->column;
+  if (strcmp(d.slug, "kernel-too-large") == 0)
+    window_help(graph);
 }
 
-/* Compiles a source whose last layer is the node. Returns an error, or NULL. */
-static const char *compile(struct graph *graph, struct slice source,
-                           struct graph_node *node) {
+/* Compiles a source whose last layer is the node. */
+static void compile(struct graph *graph, struct slice source,
+                    struct graph_node *node) {
   struct netc_layer layer = {.size = sizeof layer};
   if (!graph->rules && !(graph->rules = netc_open(NULL, NULL)))
     arena_fail(graph->arena);
-  if (netc_load_text(graph->rules, "", source.at, source.length) != NETC_OK)
-    return error_of(graph, node);
+  if (netc_load_text(graph->rules, "", source.at, source.length) != NETC_OK) {
+    report(graph, node);
+    return;
+  }
   netc_layer(graph->rules, netc_layer_count(graph->rules) - 1, &layer);
   node->shape.rank = layer.out.rank;
   for (int i = 0; i < layer.out.rank; i++)
     node->shape.size[i] = layer.out.dims[i];
   node->indices = layer.out.type != NETC_FLOAT;
-  return NULL;
 }
 
 static int open_feed(const struct graph *graph, const struct graph_node *node) {
@@ -120,33 +115,12 @@ static int open_feed(const struct graph *graph, const struct graph_node *node) {
   return -1;
 }
 
-/* Computes the shapes that a node needs, without recursion: nets are deep. */
-static void close_feeds(struct graph *graph, const struct graph_node *node) {
-  VEC(int) path = {0};
-  for (int next = open_feed(graph, node); next >= 0;) {
-    int deeper = open_feed(graph, graph_at(graph, next));
-    if (deeper >= 0) {
-      *VEC_PUSH(graph->arena, &path) = next;
-      next = deeper;
-      continue;
-    }
-    graph_refusal(graph, next);
-    if (graph->failed || graph->refused)
-      return;
-    next = path.count ? path.at[--path.count] : open_feed(graph, node);
-  }
-}
-
-const char *graph_refusal(struct graph *graph, int index) {
-  struct graph_node *node = graph_at(graph, index);
-  if (node->open && !graph->failed && !graph->refused)
-    close_feeds(graph, node);
-  if (!node->open || graph->failed || graph->refused)
-    return NULL;
+/* Computes the shape of a node whose inputs have theirs. */
+static void close_node(struct graph *graph, struct graph_node *node) {
   node->open = false;
   if (node->word == WORD_ERF) { /* no layer: a part of a pattern */
     node->shape = *graph_shape(graph, node->inputs.at[0]);
-    return NULL;
+    return;
   }
   struct slice source = source_of(graph, node);
   struct map_entry *entry = map_add(graph->arena, &graph->ruled_before, source);
@@ -154,14 +128,35 @@ const char *graph_refusal(struct graph *graph, int index) {
   if (before) {
     node->shape = before->shape;
     node->indices = before->indices;
-    return NULL;
+    return;
   }
-  const char *error = compile(graph, source, node);
-  if (!error)
-    entry->pointer = node;
-  else if (!graph->strict)
-    graph->refused = node;
-  return error;
+  compile(graph, source, node);
+  entry->pointer = graph->failed ? NULL : node;
+}
+
+/* Without recursion: nets are deep. */
+const struct graph_shape *graph_shape(struct graph *graph, int index) {
+  static const struct graph_shape failed = {1, {1, 1, 1, 1, 1, 1, 1, 1}};
+  struct graph_node *node = graph_at(graph, index);
+  VEC(int) path = {0};
+  for (int at = index; node->open && !graph->failed;) {
+    int deeper = open_feed(graph, graph_at(graph, at));
+    if (deeper >= 0) {
+      *VEC_PUSH(graph->arena, &path) = at;
+      at = deeper;
+      continue;
+    }
+    close_node(graph, graph_at(graph, at));
+    at = path.count ? path.at[--path.count] : index;
+  }
+  return graph->failed ? &failed : &node->shape;
+}
+
+void graph_close_rules(struct graph *graph) {
+  for (size_t i = 0; i < graph->nodes.count; i++)
+    graph_shape(graph, (int)i);
+  netc_close(graph->rules);
+  graph->rules = NULL;
 }
 
 bool graph_check(struct graph *graph, const struct graph_node *node,
@@ -175,26 +170,4 @@ bool graph_check(struct graph *graph, const struct graph_node *node,
                      node->name ? node->name : "", node->kind ? node->kind : "",
                      graph_sizes(graph, stated->size, stated->rank),
                      graph_sizes(graph, own->size, own->rank)));
-}
-
-void graph_follow_rules(struct graph *graph) {
-  graph->ruled = graph->strict = true;
-}
-
-const struct graph_shape *graph_shape(struct graph *graph, int index) {
-  static const struct graph_shape failed = {1, {1, 1, 1, 1, 1, 1, 1, 1}};
-  graph_refusal(graph, index);
-  return graph->strict && graph->failed ? &failed
-                                        : &graph_at(graph, index)->shape;
-}
-
-void graph_close_rules(struct graph *graph) {
-  for (size_t i = 0; i < graph->nodes.count; i++) {
-    struct graph_node *node = graph->nodes.at[i];
-    graph_shape(graph, (int)i);
-    if (node->open || graph->failed || node == graph->refused)
-      node->shape.rank = 0;
-  }
-  netc_close(graph->rules);
-  graph->rules = NULL;
 }

@@ -30,14 +30,6 @@ static struct graph_shape only_picture(const struct graph *graph) {
   return found;
 }
 
-bool window_fits(struct graph *graph, const struct graph_node *node) {
-  const char *refusal = graph_refusal(graph, node->index);
-  if (!refusal || strcmp(refusal, "kernel-too-large") != 0)
-    return true;
-  graph->refused = NULL; /* the reader reports it in its own words */
-  return false;
-}
-
 bool window_help(struct graph *graph) {
   graph->error.input = only_picture(graph);
   return graph_help(graph, "a larger input: --input HEIGHTxWIDTHxCHANNELS");
@@ -50,12 +42,12 @@ static int64_t total_stride(struct graph *graph) {
   int64_t most = 1;
   for (size_t i = 0; i < count; i++) {
     const struct graph_node *node = graph->nodes.at[i];
-    const struct graph_shape *out = graph_shape(graph, (int)i);
+    const struct graph_shape *out = &node->shape;
     strides[i] = 1;
     if (!node->inputs.count)
       continue;
     int from = node->inputs.at[0];
-    const struct graph_shape *in = graph_shape(graph, from);
+    const struct graph_shape *in = &graph_at(graph, from)->shape;
     int64_t rows = out->size[0], before = in->size[0];
     strides[i] = strides[from];
     if (out->rank != 3 || in->rank != 3 || rows < 2 || before < 1)
@@ -149,7 +141,6 @@ struct graph_node *window_conv(struct graph *graph, int input,
                                int64_t in_channels, int64_t channels,
                                int64_t groups, const struct graph_window *w) {
   static const int64_t steps[3] = {1, 1, 1};
-  const struct graph_shape *in = &graph->nodes.at[input]->shape;
   bool by_channel =
       groups > 1 && groups == in_channels && channels % in_channels == 0;
   struct graph_node *node =
@@ -165,12 +156,6 @@ struct graph_node *window_conv(struct graph *graph, int input,
     graph_option(graph, node, PART_OTHER, "mult=", channels / in_channels, 1);
   else
     graph_option(graph, node, PART_GROUPS, "groups=", groups, 1);
-  if (!graph->ruled && in->rank == w->axes + 1) {
-    node->shape.rank = in->rank;
-    for (int i = 0; i < w->axes; i++)
-      node->shape.size[i] = window_count(w, i, in->size[i]);
-    node->shape.size[w->axes] = channels;
-  }
   return node;
 }
 
@@ -212,12 +197,6 @@ struct graph_node *window_deconv(struct graph *graph, int input,
   put_sizes(graph, node, "dilate=", w->dilate, w->axes, 1);
   put_sizes(graph, node, "outpad=", more, w->axes, 0);
   graph_option(graph, node, PART_GROUPS, "groups=", groups, 1);
-  for (int i = 0; !graph->ruled && i < w->axes; i++)
-    node->shape.size[i] = (node->shape.size[i] - 1) * w->stride[i] +
-                          w->dilate[i] * (w->kernel[i] - 1) + 1 - w->before[i] -
-                          w->after[i] + more[i];
-  if (!graph->ruled)
-    node->shape.size[w->axes] = channels;
   return node;
 }
 

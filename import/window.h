@@ -14,10 +14,6 @@ struct graph_window {
 /* A window with equal sizes on all axes, without padding. */
 struct graph_window window_square(int axes, int64_t kernel, int64_t stride);
 
-/* False if the layer's rule finds the window larger than the padded input. A
- * layer that it refuses for another reason is reported later. */
-bool window_fits(struct graph *graph, const struct graph_node *node);
-
 /* Adds help for a window larger than its padded input; returns false. */
 bool window_help(struct graph *graph);
 

@@ -342,7 +342,6 @@ bool caffe_read(struct graph *graph, struct slice file,
                 const struct import_options *options) {
   struct caffe c = {.graph = graph, .options = options};
   struct prototxt_field net = {0};
-  graph->ruled = true;
   if (!prototxt_read(graph, file, &net.inside))
     return false;
   c.layers = net.inside;
@@ -351,8 +350,7 @@ bool caffe_read(struct graph *graph, struct slice file,
     graph->name = text_of(&c, name);
   if (!read_inputs(&c, &net) || !caffe_values_open(&c))
     return false;
-  for (struct prototxt_field *f = net.inside;
-       f && !graph->failed && !graph->refused; f = f->next)
+  for (struct prototxt_field *f = net.inside; f && !graph->failed; f = f->next)
     if (slice_is(f->name, "layer") || slice_is(f->name, "layers"))
       read_layer(&c, f);
   caffe_values_end(&c);

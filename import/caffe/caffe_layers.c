@@ -51,6 +51,7 @@ struct graph_node *caffe_with_real(struct caffe *c, enum layer_word word,
 
 bool caffe_give(struct caffe *c, const struct graph_node *node) {
   caffe_set(c, 0, node->index);
+  graph_shape(c->graph, node->index);
   return !c->graph->failed;
 }
 

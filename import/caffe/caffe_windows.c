@@ -33,13 +33,6 @@ static bool read_window(struct caffe *c, struct graph_window *w) {
   return !c->graph->failed;
 }
 
-static bool fits(struct caffe *c, const struct graph_node *node) {
-  if (window_fits(c->graph, node))
-    return true;
-  caffe_fail(c, "its window is larger than the padded input");
-  return window_help(c->graph);
-}
-
 /* Gives the layer, with `out` biases unless `bias_term` is false. */
 static bool give_biased(struct caffe *c, struct graph_node *node, int64_t out) {
   bool bias = caffe_bool(c, "bias_term", true);
@@ -68,8 +61,6 @@ static bool convolution(struct caffe *c, int64_t out, int64_t groups) {
                       "input channels, or `num_output` of %" PRId64,
                       groups, in, out));
   struct graph_node *node = window_conv(c->graph, c->in, in, out, groups, &w);
-  if (!fits(c, node))
-    return false;
   CAFFE_TENSOR(c, node, "weight", 0, out, in / groups, w.kernel[0],
                w.kernel[1]);
   return give_biased(c, node, out);
@@ -104,8 +95,6 @@ bool caffe_deconvolution(struct caffe *c) {
     return false;
   struct graph_node *node =
       window_deconv(c->graph, c->in, out, groups, &w, NULL);
-  if (!fits(c, node))
-    return false;
   CAFFE_TENSOR(c, node, "weight", 0, caffe_channels(c), out / groups,
                w.kernel[0], w.kernel[1]);
   return give_biased(c, node, out);
@@ -139,8 +128,6 @@ bool caffe_pooling(struct caffe *c) {
   struct graph_node *node =
       window_pool(c->graph, mean ? WORD_AVGPOOL : WORD_POOL, c->in, &w,
                   !down && (is_cut(&w, 0, in[0]) || is_cut(&w, 1, in[1])));
-  if (!fits(c, node))
-    return false;
   if (c->at->top_count > 1)
     caffe_set(c, 1, node->index); /* SegNet's mask */
   return caffe_give(c, node);

@@ -84,7 +84,6 @@ static void read_input(struct darknet *d, struct darknet_section *net) {
 bool darknet_read(struct graph *graph, struct slice file,
                   const struct import_options *options) {
   struct darknet d = {.graph = graph, .options = options};
-  graph->ruled = true;
   if (!read_sections(&d, file))
     return false;
   if (d.sections.count == 0 || (!slice_is(d.sections.at[0].name, "net") &&
@@ -92,8 +91,7 @@ bool darknet_read(struct graph *graph, struct slice file,
     return graph_fail(graph, 1, "the first section must be [net]");
   read_input(&d, &d.sections.at[0]);
   darknet_values_open(&d);
-  for (size_t i = 1; i < d.sections.count && !graph->failed && !graph->refused;
-       i++) {
+  for (size_t i = 1; i < d.sections.count && !graph->failed; i++) {
     int node = darknet_layer(&d, &d.sections.at[i]);
     graph_shape(graph, node);
     *VEC_PUSH(graph->arena, &d.layers) = node;

@@ -73,9 +73,6 @@ struct darknet_size darknet_size(struct darknet *d, int index);
 /* Adds the section's activation. */
 int darknet_activate(struct darknet *d, struct darknet_section *s, int input,
                      const char *usual);
-/* Returns the layer; fails if its window is larger than its padded input. */
-int darknet_fit(struct darknet *d, const struct darknet_section *s,
-                const struct graph_node *node);
 /* The section's kernel and stride, which may differ between axes. */
 struct graph_window darknet_window(struct darknet *d, struct darknet_section *s,
                                    int64_t usual_size);

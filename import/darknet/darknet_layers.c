@@ -110,17 +110,6 @@ int darknet_plain(struct darknet *d, struct darknet_section *s, int input) {
 
 /* Windows. */
 
-int darknet_fit(struct darknet *d, const struct darknet_section *s,
-                const struct graph_node *node) {
-  if (!d->graph->failed && !window_fits(d->graph, node)) {
-    graph_fail(d->graph, s->line,
-               "the window of [%.*s] is larger than its padded input",
-               SLICE_ARG(s->name));
-    window_help(d->graph);
-  }
-  return node->index;
-}
-
 struct graph_window darknet_window(struct darknet *d, struct darknet_section *s,
                                    int64_t usual_size) {
   int64_t stride = darknet_at_least(d, s, "stride", 1, 1);
@@ -153,7 +142,7 @@ int darknet_pool(struct darknet *d, struct darknet_section *s, int input) {
   if (d->word == WORD_AVGPOOL && w.after[0])
     graph_note(d->graph, "[local_avgpool] excludes its padding from the mean; "
                          "netc counts it as zeros.");
-  return darknet_fit(d, s, window_pool(d->graph, d->word, input, &w, false));
+  return window_pool(d->graph, d->word, input, &w, false)->index;
 }
 
 /* Sizes. */

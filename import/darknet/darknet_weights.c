@@ -55,7 +55,6 @@ static int convolve(struct darknet *d, struct darknet_section *s, int input,
   struct graph_node *node =
       window_conv(d->graph, input, in, filters, groups, &w);
   const int64_t sizes[] = {in / groups, filters, w.kernel[0], w.kernel[1]};
-  darknet_fit(d, s, node);
   return weigh(d, s, node, graph_count(sizes, 4), filters);
 }
 
@@ -78,7 +77,6 @@ int darknet_deconvolution(struct darknet *d, struct darknet_section *s,
       window_deconv(d->graph, input, filters, 1, &w, NULL);
   const int64_t sizes[] = {darknet_size(d, input).channels, filters,
                            w.kernel[0], w.kernel[1]};
-  darknet_fit(d, s, node);
   return weigh(d, s, node, graph_count(sizes, 4), filters);
 }
 
@@ -118,7 +116,7 @@ int darknet_local(struct darknet *d, struct darknet_section *s, int input) {
   graph_padding(d->graph, node, 2, w.kernel, w.dilate, w.before, w.after);
   node->bias = BIAS_WITH;
   darknet_lacks_values(d, s);
-  struct darknet_size out = darknet_size(d, darknet_fit(d, s, node));
+  struct darknet_size out = darknet_size(d, node->index);
   GRAPH_TENSOR(node, in, filters, size, size, out.height, out.width);
   GRAPH_TENSOR(node, out.height, out.width, filters);
   return darknet_activate(d, s, node->index, "logistic");

@@ -446,7 +446,6 @@ static json_t *unwrap(struct keras *k, json_t *root) {
 }
 
 bool keras_read_root(struct keras *k) {
-  graph_follow_rules(k->graph);
   return read_root(k, unwrap(k, k->root)) && !k->graph->failed;
 }
 

@@ -182,7 +182,7 @@ static int flattened(struct onnx *x, const struct onnx_attention *a, int from,
   const struct graph_shape *in = graph_shape(x->graph, from);
   struct graph_node *node = graph_at(x->graph, a->product);
   shape.size[shape.rank - 1] = in->size[in->rank - 1];
-  graph_become(x->graph, node, WORD_RESHAPE, from);
+  graph_become(node, WORD_RESHAPE, from);
   graph_arg(x->graph, node, PART_OTHER, "",
             graph_sizes(x->graph, shape.size, shape.rank));
   return node->index;
@@ -208,7 +208,7 @@ void attention_replace(struct onnx *x, const struct onnx_attention *a) {
   int64_t channels = in->size[in->rank - 1];
   int64_t out = had.size[had.rank - 1];
   take_weights(x, a, node);
-  graph_become(x->graph, node, WORD_ATTENTION, from);
+  graph_become(node, WORD_ATTENTION, from);
   graph_int(x->graph, node, PART_OTHER, "", a->heads);
   if (a->kv != a->heads)
     graph_int(x->graph, node, PART_NONE, "kv=", a->kv);

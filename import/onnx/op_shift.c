@@ -127,8 +127,7 @@ int shift_grid(struct onnx *x, const struct onnx_attention *a, int from) {
   struct graph_node *node = graph_at(x->graph, a->product);
   if (graph_same_shape(graph_shape(x->graph, from), &a->grid))
     return from;
-  graph_become(x->graph, node, WORD_RESHAPE,
-               graph_at(x->graph, from)->inputs.at[0]);
+  graph_become(node, WORD_RESHAPE, graph_at(x->graph, from)->inputs.at[0]);
   graph_arg(x->graph, node, PART_OTHER, "",
             graph_sizes(x->graph, a->grid.size, a->grid.rank));
   return node->index;

@@ -339,7 +339,6 @@ bool onnx_read_model(struct graph *graph, struct byte_store *store,
   bool none = false;  /* first axis is an ordinary axis */
   struct graph clean, first = *graph;
   onnx_fill(model);
-  graph_follow_rules(graph);
   if (says_something(model->graph->name))
     graph->name = model->graph->name;
   clean = *graph;

@@ -67,13 +67,6 @@ static int64_t kernel_values(const struct graph_window *w, int64_t out,
   return graph_count(sizes, 3);
 }
 
-static bool fits(struct modules *m, const struct graph_node *node) {
-  if (window_fits(m->graph, node))
-    return true;
-  module_fail(m, "its window is larger than the padded input");
-  return window_help(m->graph);
-}
-
 static bool add_conv(struct modules *m) {
   struct graph_window w = {0};
   int64_t in = 0, out = 0, groups = 1;
@@ -81,8 +74,7 @@ static bool add_conv(struct modules *m) {
       !take_channels(m, &in, &out, &groups) || !module_has_channels(m, in))
     return false;
   struct graph_node *node = window_conv(m->graph, m->at, in, out, groups, &w);
-  return fits(m, node) &&
-         take_biased(m, node, kernel_values(&w, out, in / groups), out);
+  return take_biased(m, node, kernel_values(&w, out, in / groups), out);
 }
 
 static bool add_deconv(struct modules *m) {
@@ -94,8 +86,7 @@ static bool add_deconv(struct modules *m) {
     return false;
   struct graph_node *node =
       window_deconv(m->graph, m->at, out, groups, &w, more);
-  return fits(m, node) &&
-         take_biased(m, node, kernel_values(&w, in, out / groups), out);
+  return take_biased(m, node, kernel_values(&w, in, out / groups), out);
 }
 
 static bool add_linear(struct modules *m) {
@@ -144,7 +135,7 @@ static bool pool(struct modules *m, enum layer_word word) {
       pickle_is(module_option(m, "divisor_override"), PICKLE_INTEGER))
     return module_fail(m, "its options are not supported");
   struct graph_node *node = window_pool(m->graph, word, m->at, &w, ceil);
-  return fits(m, node) && module_give(m, node);
+  return module_give(m, node);
 }
 
 static bool add_max_pool(struct modules *m) {

@@ -98,7 +98,7 @@ bool module_has_channels(struct modules *m, int64_t channels) {
 bool module_give(struct modules *m, const struct graph_node *node) {
   m->at = node->index;
   module_shape(m);
-  return !m->graph->failed && !m->graph->refused;
+  return !m->graph->failed;
 }
 
 struct graph_node *module_layer(struct modules *m, enum layer_word word) {

@@ -109,7 +109,6 @@ bool modules_read(struct graph *graph, struct slice head,
                   const struct import_options *options) {
   struct modules m = {.graph = graph, .options = options};
   (void)head;
-  graph->ruled = true;
   if (!tensors_open(&m.file, options->path, graph->arena))
     graph_fail(graph, 0, "%s", m.file.fault);
   m.path = text_new(graph->arena);

@@ -281,7 +281,6 @@ bool tflite_read(struct graph *graph, struct slice file,
                  const struct import_options *options) {
   struct tflite t = {.graph = graph, .options = options};
   struct byte_store store = import_bytes(options, file);
-  graph_follow_rules(graph);
   bool opened = tflite_open(&t, &store) && read_inputs(&t) && read_states(&t);
   for (size_t i = 0;
        opened && i < t.ops.count && !graph->failed && bytes_ok(&t.flat.in); i++)
