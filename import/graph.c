@@ -244,7 +244,6 @@ struct graph_node *graph_slice(struct graph *graph, int input, int axis,
   bool channels = axis + 1 == graph_shape(graph, input)->rank;
   graph_flag(graph, node, name);
   put_range(graph, node, channels ? PART_CHANNELS : PART_OTHER, from, to, size);
-  node->shape.size[axis] = to - from;
   return node;
 }
 

@@ -1,7 +1,8 @@
 /*
  * The graph that readers of foreign files make: layers in netc's words, their
- * arguments as text, and the shapes that the file states. Later passes turn it
- * into statements (structure.c), fold them (fold.c) and write them (write.c).
+ * arguments as text. The layers' own rules give the shapes (rules.c), and those
+ * that the file states are checks. Later passes turn the graph into statements
+ * (structure.c), fold them (fold.c) and write them (write.c).
  */
 #ifndef NETC_IMPORT_GRAPH_H
 #define NETC_IMPORT_GRAPH_H
@@ -83,10 +84,10 @@ struct graph_node {
   const char *kind;    /* the file's word for the layer, for messages */
   size_t line, column; /* in the file; 0: none */
   const void *source;
-  struct graph_shape shape;
-  bool open;      /* the layer's rule has not yet given the shape */
-  bool indices;   /* the values are indices, by the layer's rule */
-  int64_t params; /* number in the file: the sizes of GRAPH_TENSOR */
+  struct graph_shape shape; /* read it by graph_shape */
+  bool open;                /* the layer's rule has not yet given the shape */
+  bool indices;             /* the values are indices, by the layer's rule */
+  int64_t params;           /* number in the file: the sizes of GRAPH_TENSOR */
   VEC(struct graph_weight) weights;
   const char *scale, *zero; /* of its output, as for a weight */
   const char *output;       /* name as an output of the net, or NULL */

@@ -3,9 +3,9 @@
  * inputs of its operands' shapes. Readers that only name a layer and its
  * arguments need no shape arithmetic.
  */
-#include "import/window.h"
 #include <string.h>
 
+#include "import/window.h"
 #include "netc.h"
 
 /* `input n1 14x14x256` */

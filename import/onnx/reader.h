@@ -314,7 +314,7 @@ bool fold_constants(struct onnx *x, bool *done);
 struct extra *onnx_extra(struct onnx *x, int index);
 /* Nodes added from now on belong to this operator, or to none. */
 void onnx_begin(struct onnx *x, const struct onnx_op *op);
-/* Adds a layer on a node, initially with its shape. */
+/* Adds a layer on a node. */
 static inline struct graph_node *onnx_layer(struct onnx *x,
                                             enum layer_word word, int input) {
   return graph_layer(x->graph, word, input);

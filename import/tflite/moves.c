@@ -59,8 +59,8 @@ bool tflite_blocks(struct tflite *t) {
   bool deep = strcmp(t->word, "SPACE_TO_DEPTH") == 0;
   if (!in)
     return false;
-  const int64_t *size = in->shape.size;
-  if (in->shape.rank != 3 || by < 1 || by > 1 << 15 ||
+  const int64_t *size = in->dims + 1;
+  if (in->rank != 4 || by < 1 || by > 1 << 15 ||
       (deep ? size[0] % by || size[1] % by : size[2] % (by * by)))
     return tflite_fail(t, "only maps of whole blocks are supported");
   int64_t rows = deep ? size[0] / by : size[0];
@@ -80,7 +80,7 @@ static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
   int node = tflite_exact(t, in);
   if (times[0] != 1)
     return tflite_fail(t, "it copies the batch");
-  for (int i = 0; i < in->shape.rank; i++) {
+  for (int i = 0; i < in->rank - 1; i++) {
     if (times[i + 1] < 1 || times[i + 1] > MOST_COPIES)
       return tflite_fail(t, "its number of copies is not supported");
     if (times[i + 1] == 1)
@@ -88,7 +88,7 @@ static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
     struct graph_node *join = graph_join(t->graph, WORD_CONCAT);
     for (int64_t k = 0; k < times[i + 1]; k++)
       graph_operand(t->graph, join, node);
-    if (i != in->shape.rank - 1)
+    if (i != in->rank - 2)
       graph_arg(t->graph, join, PART_NONE,
                 "axis=", graph_text(t->graph, "%d", i));
     node = join->index;
@@ -142,9 +142,6 @@ bool tflite_concat(struct tflite *t) {
   if (!out)
     return tflite_fail(t, "its output 0 is missing");
   int axis = tflite_axis(t, out, tflite_int(t, 0, 4, 0));
-  for (uint64_t i = 0; i < t->at->inputs.count && axis >= 0; i++)
-    if (tflite_in(t, i) && tflite_in(t, i)->rank != out->rank)
-      return tflite_fail(t, "its operands have different numbers of axes");
   int *nodes = axis < 0 ? NULL : tflite_operands(t, out->rank - 1);
   return nodes &&
          tflite_give_active(t, join(t, WORD_CONCAT, nodes, axis, out->rank - 1),

@@ -104,7 +104,7 @@ bool tflite_prelu(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0), *slopes = tflite_in(t, 1);
   if (!in)
     return false;
-  int64_t channels = in->shape.size[in->shape.rank - 1];
+  int64_t channels = in->dims[in->rank - 1];
   if (!tflite_is_constant(slopes) || slopes->node >= 0 ||
       (slopes->count != 1 && (slopes->count != channels || slopes->rank < 1 ||
                               slopes->dims[slopes->rank - 1] != channels)))
@@ -139,7 +139,8 @@ bool tflite_two(struct tflite *t) {
     node = tflite_layer(t, word, at);
     graph_real(t->graph, node, "", graph_single((double)*number));
   } else {
-    int by = tflite_operand(t, first ? 0 : 1, value->shape.rank);
+    int by =
+        tflite_operand(t, first ? 0 : 1, value->rank > 1 ? value->rank - 1 : 1);
     if (by < 0)
       return false;
     node = first ? graph_pair(t->graph, word, by, at)
@@ -182,10 +183,10 @@ bool tflite_matmul(struct tflite *t) {
   static const int order[] = {1, 0};
   if (!a || !b)
     return a ? tflite_fail(t, "it needs two operands") : false;
-  if (adjoint || a->shape.rank < 2)
+  if (adjoint || a->rank < 3)
     return tflite_fail(t, "its first operand is transposed or not a matrix");
   if (tflite_is_constant(b) && b->node < 0) {
-    int64_t last = a->shape.size[a->shape.rank - 1];
+    int64_t last = a->dims[a->rank - 1];
     if (b->rank != 2 || b->dims[across] != last)
       return tflite_fail(t, "its constant is not one matrix that fits");
     struct graph_node *node = tflite_layer(t, WORD_LINEAR, tflite_exact(t, a));
@@ -197,8 +198,6 @@ bool tflite_matmul(struct tflite *t) {
   b = tflite_value(t, 1);
   if (!b)
     return false;
-  if (a->shape.rank != b->shape.rank)
-    return tflite_fail(t, "its operands have different numbers of axes");
   struct graph_node *node =
       graph_pair(t->graph, WORD_MATMUL, tflite_exact(t, a), tflite_exact(t, b));
   if (across)
@@ -215,7 +214,7 @@ bool tflite_dense(struct tflite *t) {
     return false;
   int64_t all = in->count / t->batch, last = in->dims[in->rank - 1];
   int64_t columns = weight->dims[1], rows = weight->dims[0];
-  bool keeps = last == columns && in->shape.rank > 1 &&
+  bool keeps = last == columns && in->rank > 2 &&
                (all != columns || out->rank == in->rank);
   if (tflite_int(t, 1, 1, 0))
     return tflite_fail(t, "its weights are shuffled");
@@ -249,7 +248,7 @@ bool tflite_reduce(struct tflite *t) {
       return false;
     gone[axis] = true;
   }
-  rank = in->shape.rank;
+  rank = in->rank - 1;
   enum layer_word word = tflite_word(t);
   if (rank == 3 && gone[0] && gone[1] && !gone[2] && global_word(word)) {
     struct graph_node *node =

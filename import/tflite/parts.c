@@ -129,11 +129,11 @@ static bool give_split(struct tflite *t, const struct tflite_tensor *in,
   int64_t count = (int64_t)t->at->outputs.count, from = 0, left;
   if (axis < 0)
     return false;
-  left = in->shape.size[axis];
+  left = in->dims[axis + 1];
   for (int64_t i = 0; sizes && i < count; i++)
     left -= sizes[i] > 0 ? sizes[i] : 0; /* the rest goes to the size of -1 */
   for (int64_t i = 0; i < count; i++) {
-    int64_t size = !sizes           ? in->shape.size[axis] / count
+    int64_t size = !sizes           ? in->dims[axis + 1] / count
                    : sizes[i] == -1 ? left
                                     : sizes[i];
     int part = take_part(t, node, axis, from, from + size);
@@ -141,7 +141,7 @@ static bool give_split(struct tflite *t, const struct tflite_tensor *in,
       return false;
     from += size;
   }
-  return from == in->shape.size[axis] ||
+  return from == in->dims[axis + 1] ||
          tflite_fail(t, "its parts do not add up to its input");
 }
 

@@ -82,14 +82,14 @@ bool tflite_lstm(struct tflite *t) {
   struct tflite_tensor *first = tflite_weight(t, LSTM_INPUT_WEIGHTS, 2);
   if (!in || !is_usual(t) || !first)
     return false;
-  if (in->shape.rank != 2)
+  if (in->rank != 3)
     return tflite_fail(t, "its input is not a sequence");
   int64_t units = first->dims[0];
   struct graph_node *node = tflite_layer(t, WORD_LSTM, tflite_exact(t, in));
   graph_int(t->graph, node, PART_CHANNELS, "", units);
   graph_arg(t->graph, node, PART_NONE, "bias=", "one");
   return take_gates(t, node, "weight_ih_l0", LSTM_INPUT_WEIGHTS, units,
-                    in->shape.size[1]) &&
+                    in->dims[2]) &&
          take_gates(t, node, "weight_hh_l0", LSTM_STATE_WEIGHTS, units,
                     units) &&
          take_gates(t, node, "bias_ih_l0", LSTM_BIASES, units, 1) &&
@@ -102,12 +102,12 @@ bool tflite_rnn(struct tflite *t) {
   struct tflite_tensor *state = tflite_weight(t, 2, 2);
   if (!in || !weight || !state)
     return false;
-  if (in->shape.rank != 2 || tflite_int(t, 0, 1, 0))
+  if (in->rank != 3 || tflite_int(t, 0, 1, 0))
     return tflite_fail(t, "its input is not a sequence with the batch first");
   if (tflite_int(t, 1, 1, 0) != ACTIVATION_TANH)
     return tflite_fail(t, "its activation is not tanh");
   int64_t units = weight->dims[0];
-  if (weight->dims[1] != in->shape.size[1] || state->dims[0] != units ||
+  if (weight->dims[1] != in->dims[2] || state->dims[0] != units ||
       state->dims[1] != units)
     return tflite_fail(t, "its weights do not fit its input");
   struct graph_node *node = tflite_layer(t, WORD_RNN, tflite_exact(t, in));

@@ -107,7 +107,7 @@ int *tflite_operands(struct tflite *t, int rank);
 enum layer_word tflite_word(const struct tflite *t);
 struct graph_node *tflite_layer(struct tflite *t, enum layer_word word,
                                 int input);
-/* Gives the node as output `index`, with the shape in the file. */
+/* Gives the node as output `index`; the shape in the file is a check. */
 bool tflite_give(struct tflite *t, uint64_t index, struct graph_node *node);
 /* Gives the node after the fused activation. */
 bool tflite_give_active(struct tflite *t, struct graph_node *node,

@@ -23,7 +23,7 @@ static bool read_padding(struct tflite *t, const struct tflite_tensor *in,
                          struct graph_window *w) {
   int64_t padding = tflite_int(t, 0, 1, PADDING_SAME);
   if (padding == PADDING_SAME)
-    window_same(w, in->shape.size);
+    window_same(w, in->dims + 1);
   return padding == PADDING_SAME || padding == PADDING_VALID ||
          tflite_fail(t, "netc has no equivalent of its padding");
 }
@@ -31,7 +31,7 @@ static bool read_padding(struct tflite *t, const struct tflite_tensor *in,
 /* A map; NULL with an error if the operand is none. */
 static struct tflite_tensor *take_map(struct tflite *t, uint64_t index) {
   struct tflite_tensor *in = tflite_value(t, index);
-  if (in && in->shape.rank != 3) {
+  if (in && in->rank != 4) {
     tflite_fail(t, "its input is not a map");
     return NULL;
   }
@@ -50,7 +50,7 @@ bool tflite_conv(struct tflite *t) {
   w.kernel[1] = weight->dims[2];
   if (!read_steps(t, 1, depthwise ? 5 : 4, &w) || !read_padding(t, in, &w))
     return false;
-  int64_t many = in->shape.size[2];
+  int64_t many = in->dims[3];
   int64_t channels = weight->dims[depthwise ? 3 : 0];
   int64_t each = weight->dims[depthwise ? 0 : 3];
   if (many % each != 0 || channels % (many / each) != 0 ||
@@ -69,7 +69,7 @@ static bool fit_map(struct tflite *t, const struct tflite_tensor *in,
                     const int64_t *size, struct graph_window *w,
                     int64_t *more) {
   for (int i = 0; i < 2; i++) {
-    int64_t whole = (in->shape.size[i] - 1) * w->stride[i] + w->kernel[i];
+    int64_t whole = (in->dims[i + 1] - 1) * w->stride[i] + w->kernel[i];
     int64_t cut = whole - size[i];
     more[i] = cut < 0 ? -cut : 0;
     w->before[i] = cut > 0 ? cut / 2 : 0;
@@ -116,7 +116,7 @@ bool tflite_deconv(struct tflite *t) {
   if (!read_steps(t, 1, 0, &w))
     return false;
   if (!out || out->rank != 4 || out->dims[3] != weight->dims[0] ||
-      weight->dims[3] != in->shape.size[2])
+      weight->dims[3] != in->dims[3])
     return tflite_fail(t, "its weights do not fit the channels of its input");
   if (!agrees(t, 0, out->dims, 4) || !fit_map(t, in, out->dims + 1, &w, more))
     return false;
@@ -216,7 +216,7 @@ bool tflite_resize(struct tflite *t) {
     return false;
   if (!out || out->rank != 4 || out->dims[3] != in->dims[3])
     return tflite_fail(t, "its size is not supported");
-  const int64_t *to = out->dims + 1, *from = in->shape.size;
+  const int64_t *to = out->dims + 1, *from = in->dims + 1;
   if (!agrees(t, 1, to, 2))
     return false;
   bool corners = tflite_int(t, smooth ? 2 : 0, 1, 0) != 0;
