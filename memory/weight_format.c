@@ -273,15 +273,16 @@ enum weights_part weight_part(const struct weight_roles *roles, size_t index) {
       [ROLE_ROUTER] = WEIGHTS_OF_ROUTER, [ROLE_LATENT] = WEIGHTS_OF_LATENTS,
       [ROLE_QUERY] = WEIGHTS_OF_Q,       [ROLE_KEY] = WEIGHTS_OF_K,
       [ROLE_VALUE] = WEIGHTS_OF_V,       [ROLE_JOINT] = WEIGHTS_OF_QKV,
-      [ROLE_ATTENDED] = WEIGHTS_OF_O,    [ROLE_LINEAR] = WEIGHTS_OF_MLP,
-      [ROLE_BACK] = WEIGHTS_OF_MLP};
+      [ROLE_ATTENDED] = WEIGHTS_OF_O,    [ROLE_LINEAR] = WEIGHTS_OF_UP,
+      [ROLE_BACK] = WEIGHTS_OF_DOWN};
   const struct weight_tensor *tensor = &roles->at[index];
   enum weights_part part = parts[tensor->role];
-  if (part != WEIGHTS_OF_MLP)
+  if (part != WEIGHTS_OF_UP && part != WEIGHTS_OF_DOWN)
     return part;
-  return tensor->expert                       ? WEIGHTS_OF_EXPERTS
-         : roles->have_experts[tensor->block] ? WEIGHTS_OF_SHARED
-                                              : WEIGHTS_OF_MLP;
+  if (tensor->expert)
+    return part == WEIGHTS_OF_UP ? WEIGHTS_OF_EXPERTS_UP
+                                 : WEIGHTS_OF_EXPERTS_DOWN;
+  return roles->have_experts[tensor->block] ? WEIGHTS_OF_SHARED : part;
 }
 
 /* A matrix in the type that its part has. */

@@ -260,12 +260,13 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"llama\", \"compression_config\": "
        "{\"quant_method\": \"compressed-tensors\"}}",
        "its compression_config, compressed-tensors, is not supported"},
-      {"{\"model_type\": \"llama\", \"quantization\": {\"bits\": 3, "
+      {"{\"model_type\": \"llama\", \"quantization\": {\"bits\": 7, "
        "\"group_size\": 64}}",
-       "its quantization, 3 bits of MLX, is not supported"},
+       "its quantization, 7 bits of MLX, is not supported"},
       {"{\"model_type\": \"llama\", \"quantization\": {\"bits\": 4, "
-       "\"group_size\": 64, \"lm_head\": {\"bits\": 8, \"group_size\": 64}}}",
-       "its quantization, 4 bits of MLX, is not supported"},
+       "\"group_size\": 64, \"lm_head\": {\"bits\": 7, \"group_size\": 64}}}",
+       "its quantization, 4 bits of MLX, is not supported because of its "
+       "`lm_head`"},
       {"{\"model_type\": \"llama\", \"quantization\": \"q4\"}",
        "`quantization` is q4, not an object"},
       {"{\"model_type\": \"llama\"", "not JSON: a comma was expected"},
@@ -348,12 +349,15 @@ static void a_neighbour_may_say_how_weights_are_stored(void **state) {
        "infer dtype=f16 weight_dtype=fp8\n", NULL},
       {"\"quant_algo\": \"FP8\", \"exclude_modules\": [\"lm_head\", "
        "\"model.layers.0*\"]",
-       "", "its hf_quant_config.json, FP8, is not supported"},
+       "", "but the config has no `num_hidden_layers`"},
       {"\"quant_algo\": \"FP8\"", "",
        "its hf_quant_config.json, FP8, is not supported"},
       {"\"quant_algo\": \"NVFP4\", \"group_size\": 16, \"exclude_modules\": "
        "[\"lm_head\"]",
-       "", "its hf_quant_config.json, NVFP4, is not supported"},
+       "infer dtype=f16 weight_dtype=nvfp4\n", NULL},
+      {"\"quant_algo\": \"NVFP4\", \"group_size\": 32, \"exclude_modules\": "
+       "[\"lm_head\"]",
+       "", "its hf_quant_config.json, NVFP4, is not supported with"},
       {"\"quant_algo\"", "", "cannot read hf_quant_config.json"},
   };
   const char *folder = scratch("huggingface-modelopt");

@@ -125,10 +125,13 @@ void hugging_note_bytes(struct hugging *h, struct slice source) {
   int64_t rest = h->stored.bytes - h->stored.formats - ours.weight_bytes;
   if (!right || rest == 0)
     return;
-  graph_note(h->graph, "%s has %s bytes %s than this net in %s%s",
+  struct slice type = slice_of(h->weight_dtype ? h->weight_dtype : h->dtype);
+  if (slice_begins(type, "\"")) /* a list */
+    type = slice_less(slice_from(type, 1), 1);
+  graph_note(h->graph, "%s has %s bytes %s than this net in %.*s%s",
              h->stored.name, count_text(rest < 0 ? -rest : rest).text,
              rest > 0 ? "more" : "less",
-             h->weight_dtype ? h->weight_dtype : h->dtype,
+             SLICE_ARG(type),
              rest > 0 && has_further(h)
                  ? graph_text(h->graph,
                               ", in layer %" PRId64 ", which predicts later "

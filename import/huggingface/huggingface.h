@@ -23,6 +23,7 @@ struct stored {
   int64_t formats;   /* tensors of a byte that say how values lie */
   int64_t last;      /* number of the last layer; -1: not known */
   bool output;       /* lm_head.weight is among them */
+  VEC(struct slice) scaled;     /* modules whose weights have scales */
   VEC(struct stored_rows) rows; /* by width; none: not known */
 };
 

@@ -26,6 +26,7 @@ struct finder {
   bool experts;
   /* For each layer and part: the word, "" for the net's type; NULL: none. */
   const char *(*at)[WEIGHTS_OF_COUNT];
+  const struct fact *fact; /* of the last rule that was for a module */
 };
 
 /* Names */
@@ -116,9 +117,9 @@ static bool is_there(const struct finder *f, enum weights_part part,
                      int64_t layer) {
   bool several = is_listed(f->h, "mlp_only_layers") ||
                  number_of(f->h, "decoder_sparse_step") > 1;
-  if (part == WEIGHTS_OF_MLP)
+  if (part == WEIGHTS_OF_UP || part == WEIGHTS_OF_DOWN)
     return !f->experts || several || layer < f->dense;
-  if (part >= WEIGHTS_OF_EXPERTS || part == WEIGHTS_OF_ROUTER)
+  if (part >= WEIGHTS_OF_EXPERTS_UP || part == WEIGHTS_OF_ROUTER)
     return f->experts && layer >= f->dense;
   return true;
 }
@@ -134,7 +135,7 @@ static bool is_of_layer(const struct finder *f, struct slice name,
 }
 
 /* The word of a module: "" is the net's type. */
-static const char *type_of(const struct finder *f, const struct module *module,
+static const char *type_of(struct finder *f, const struct module *module,
                            int64_t layer) {
   bool inside =
       module->part != WEIGHTS_OF_HEAD && module->part != WEIGHTS_OF_TABLE;
@@ -154,6 +155,7 @@ static const char *type_of(const struct finder *f, const struct module *module,
       const struct module_rule *rule = &f->q->rules.at[i];
       if ((f->only[i] >= 0 && f->only[i] != layer) || !fits(f, rule, full))
         continue;
+      f->fact = rule->fact;
       if (!rule->type)
         return "";
       type = rule->type;
@@ -169,11 +171,12 @@ static bool find_part(struct finder *f, const struct module *module,
     return true;
   const char *type = type_of(f, module, layer);
   if (*at && strcmp(*at, type) != 0) {
-    graph_fail(f->h->graph, 0,
-               "the matrices of `%s` in layer %" PRId64
-               " have several types: %s, and `%s` %s",
-               weights_part_word(module->part), layer, **at ? *at : "the net's",
-               module->names, *type ? type : "the net's");
+    struct fact none = {.line = 0};
+    fact_fail(f->h->facts, f->fact ? f->fact : &none,
+              "some matrices of `%s` in layer %" PRId64 " have the type %s, "
+              "others have %s",
+              weights_part_word(module->part), layer, **at ? *at : "of the net",
+              *type ? type : "that of the net");
     return graph_help(f->h->graph,
                       "`--allow-unknown --weight-dtype TYPE` counts all "
                       "weights in a type of `netc help settings`");
@@ -184,12 +187,14 @@ static bool find_part(struct finder *f, const struct module *module,
 
 /* The list */
 
-/* The type that a list begins with: of most layers' largest part. */
+/* The type that a list begins with: that of the largest part. */
 static const char *first_type(const struct finder *f) {
   static const enum weights_part order[] = {
-      WEIGHTS_OF_EXPERTS, WEIGHTS_OF_MLP,  WEIGHTS_OF_O,    WEIGHTS_OF_Q,
-      WEIGHTS_OF_SHARED,  WEIGHTS_OF_K,    WEIGHTS_OF_V,    WEIGHTS_OF_QKV,
-      WEIGHTS_OF_LATENTS, WEIGHTS_OF_HEAD, WEIGHTS_OF_TABLE};
+      WEIGHTS_OF_EXPERTS_UP, WEIGHTS_OF_UP,     WEIGHTS_OF_EXPERTS_DOWN,
+      WEIGHTS_OF_DOWN,       WEIGHTS_OF_O,      WEIGHTS_OF_Q,
+      WEIGHTS_OF_K,          WEIGHTS_OF_V,      WEIGHTS_OF_QKV,
+      WEIGHTS_OF_LATENTS,    WEIGHTS_OF_SHARED, WEIGHTS_OF_HEAD,
+      WEIGHTS_OF_TABLE};
   if (f->q->type)
     return f->q->type;
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
@@ -199,18 +204,23 @@ static const char *first_type(const struct finder *f) {
   return NULL;
 }
 
-/* Whether all parts of a set have the same type in all layers: "", NULL. */
-static bool agree(const struct finder *f, unsigned parts, const char **type) {
-  *type = NULL;
+/* The type that these parts have in a layer; NULL: there are none of them. */
+static const char *one_type(const struct finder *f, unsigned parts,
+                            int64_t layer) {
+  const char *type = NULL;
+  for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
+    if (parts & 1U << part && f->at[layer][part])
+      type = f->at[layer][part];
+  return type;
+}
+
+/* Whether parts have the same type as each other, in each layer. */
+static bool agree(const struct finder *f, unsigned parts) {
   for (int64_t layer = 0; layer < f->layers; layer++)
-    for (int part = 1; part < WEIGHTS_OF_COUNT; part++) {
-      const char *own = f->at[layer][part];
-      if (!(parts & 1U << part) || !own)
-        continue;
-      if (*type && strcmp(*type, own) != 0)
+    for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
+      if (parts & 1U << part && f->at[layer][part] &&
+          strcmp(f->at[layer][part], one_type(f, parts, layer)) != 0)
         return false;
-      *type = own;
-    }
   return true;
 }
 
@@ -223,64 +233,65 @@ static const char *usual_of(const char *first, int part) {
   return any || !aside ? first : "";
 }
 
-static void put_part(struct text *out, const char *word, const char *type) {
-  text_printf(out, " %s%s%s", word, *type ? ":" : "", type);
+struct words_list {
+  struct text text;
+  int count;
+};
+
+/* "mlp@0-2:fp8"; of all layers that have some, "mlp". */
+static void put_run(const struct finder *f, const char *word, int64_t from,
+                    int64_t to, const char *type, struct words_list *list) {
+  text_printf(&list->text, " %s", word);
+  if (from > 0 || to < f->layers - 1)
+    text_printf(&list->text, "@%" PRId64, from);
+  if ((from > 0 || to < f->layers - 1) && to > from)
+    text_printf(&list->text, "-%" PRId64, to);
+  text_printf(&list->text, "%s%s", *type ? ":" : "", type);
+  list->count++;
 }
 
-/* "mlp@0-2 mlp@7": runs of layers whose type is not the usual. */
-static void put_runs(const struct finder *f, int part, const char *usual,
-                     struct text *out, int *count) {
-  for (int64_t from = 0, end; from < f->layers; from = end) {
-    const char *type = f->at[from][part];
-    for (end = from + 1; end < f->layers; end++)
-      if (type && f->at[end][part] && strcmp(type, f->at[end][part]) != 0)
-        break;
-      else if (!type != !f->at[end][part])
-        break;
-    if (!type || strcmp(type, usual) == 0)
+/* Runs of layers whose type is not the usual; those without go along. */
+static void put_runs(const struct finder *f, const char *word, unsigned parts,
+                     const char *usual, struct words_list *list) {
+  int64_t from = 0;
+  const char *type = NULL;
+  for (int64_t layer = 0; layer <= f->layers; layer++) {
+    const char *own = layer < f->layers ? one_type(f, parts, layer) : NULL;
+    if (layer < f->layers && (!own || (type && strcmp(own, type) == 0)))
       continue;
-    const char *word = weights_part_word((enum weights_part)part);
-    put_part(out,
-             end - from > 1
-                 ? graph_text(f->h->graph, "%s@%" PRId64 "-%" PRId64, word,
-                              from, end - 1)
-                 : graph_text(f->h->graph, "%s@%" PRId64, word, from),
-             type);
-    ++*count;
+    if (type && strcmp(type, usual) != 0)
+      put_run(f, word, from, layer - 1, type, list);
+    from = type ? layer : 0;
+    type = own;
   }
 }
 
 static const char *put_list(const struct finder *f, const char *first) {
-  struct text out = text_new(f->h->graph->arena);
-  const char *type;
-  int count = 0;
-  text_put(&out, first);
-  bool attention = agree(f, weights_attention, &type);
-  if (attention && type && strcmp(type, first) != 0) {
-    put_part(&out, "attention", type);
-    count++;
-  }
-  for (int part = 1; part < WEIGHTS_OF_COUNT; part++) {
-    const char *usual = usual_of(first, part);
-    if (attention && weights_attention & 1U << part)
+  struct words_list list = {.text = text_new(f->h->graph->arena)};
+  unsigned done = 0;
+  text_put(&list.text, first);
+  for (int i = 0; i < WEIGHTS_SETS; i++) {
+    const struct weights_set *set = &weights_sets[i];
+    if (!agree(f, set->parts))
       continue;
-    if (!agree(f, 1U << part, &type)) {
-      put_runs(f, part, usual, &out, &count);
-    } else if (type && strcmp(type, usual) != 0) {
-      put_part(&out, weights_part_word((enum weights_part)part), type);
-      count++;
-    }
+    put_runs(f, set->word, set->parts, first, &list);
+    done |= set->parts;
   }
-  if (count > MOST_WEIGHTS_PARTS) {
+  for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
+    if (!(done & 1U << part))
+      put_runs(f, weights_part_word((enum weights_part)part), 1U << part,
+               usual_of(first, part), &list);
+  if (list.count > MOST_WEIGHTS_PARTS) {
     graph_fail(f->h->graph, 0,
-               "its weights have other types in %d places, more than %d", count,
-               MOST_WEIGHTS_PARTS);
+               "its weights have other types in %d places, more than %d",
+               list.count, MOST_WEIGHTS_PARTS);
     graph_help(f->h->graph,
                "`--allow-unknown --weight-dtype TYPE` counts all weights in a "
                "type of `netc help settings`");
     return NULL;
   }
-  return graph_text(f->h->graph, count ? "\"%.*s\"" : "%.*s", SLICE_ARG(out));
+  return graph_text(f->h->graph, list.count ? "\"%.*s\"" : "%.*s",
+                    SLICE_ARG(list.text));
 }
 
 /* 3 of "model.layers.3.mlp", but "model.layers.3*" is also 30. */
@@ -295,16 +306,24 @@ static int64_t layer_of(const struct module_rule *rule) {
   return at > 7 && (at == name.length || name.at[at] == '.') ? layer : -1;
 }
 
-/* How many layers there are, if only as the rules have it. */
-static int64_t count_layers(const struct hugging *h, const int64_t *only,
-                            size_t count) {
-  int64_t layers = number_of(h, "num_hidden_layers");
-  if (layers > 0)
-    return layers <= HUGGING_MOST_LAYERS ? layers : 1; /* refused elsewhere */
-  for (size_t i = 0; i < count; i++)
-    if (only[i] >= layers && only[i] < HUGGING_MOST_LAYERS)
-      layers = only[i] + 1;
-  return layers > 0 ? layers : 1;
+/* False: a rule is for some layers, but nothing says how many there are. */
+static bool count_layers(struct finder *f) {
+  f->layers = number_of(f->h, "num_hidden_layers");
+  for (size_t i = 0; f->layers < 1 && i < f->q->rules.count; i++) {
+    const struct module_rule *rule = &f->q->rules.at[i];
+    struct slice name = inner(rule->pattern);
+    if (slice_begins(name, "layers.") && name.length > 7 &&
+        is_digit(name.at[7]) && !rule->regular) {
+      fact_fail(f->h->facts, rule->fact,
+                "`%.*s` is one of several layers, but the config has no "
+                "`num_hidden_layers`",
+                SLICE_ARG(rule->pattern));
+      return graph_help(f->h->graph, "write the number of layers in it");
+    }
+  }
+  if (f->layers < 1 || f->layers > HUGGING_MOST_LAYERS)
+    f->layers = 1; /* all are alike; too many are refused with other keys */
+  return true;
 }
 
 const char *quantised_words(struct hugging *h, const struct quantised *q) {
@@ -315,11 +334,12 @@ const char *quantised_words(struct hugging *h, const struct quantised *q) {
   struct finder f = {.h = h,
                      .q = q,
                      .only = only,
-                     .layers = count_layers(h, only, q->rules.count),
                      .dense = number_of(h, "first_k_dense_replace"),
                      .experts = number_of(h, "num_experts") > 0 ||
                                 number_of(h, "num_local_experts") > 0 ||
                                 number_of(h, "n_routed_experts") > 0};
+  if (!count_layers(&f))
+    return NULL;
   if ((uint64_t)f.layers * q->rules.count > MOST_TRIALS) {
     graph_fail(h->graph, 0, "its list of %zu modules is too long",
                (size_t)q->rules.count);

@@ -56,6 +56,7 @@ struct quantised_reader {
   const char *at;    /* what its members' names begin with, */
   const char *word;  /* of the tool's row */
   const char *stays; /* key of the modules that stay; "" */
+  bool regular;      /* names may be regular expressions */
   struct quantised q;
   const struct fact *wrong; /* what is not understood; NULL: all of it */
 };
@@ -109,13 +110,18 @@ static struct slice unescaped(struct arena *arena, struct slice text) {
   return text_slice(&out);
 }
 
+static bool is_regular(const struct quantised_reader *r, struct slice pattern) {
+  return r->regular && (memmem(pattern.at, pattern.length, ".*", 2) ||
+                        memchr(pattern.at, '\\', pattern.length));
+}
+
 static bool add_rule(struct quantised_reader *r, struct slice name,
                      const char *type, const struct fact *fact) {
   struct arena *arena = r->h->graph->arena;
   struct slice pattern = unescaped(arena, name);
   struct regular *regular = NULL;
   bool marked = slice_begins(pattern, "re:") || slice_begins(pattern, "-:");
-  if (marked || memmem(pattern.at, pattern.length, ".*", 2)) {
+  if (marked || is_regular(r, pattern)) {
     pattern = slice_from(pattern, marked ? slice_find(pattern, ":") + 1 : 0);
     regular = regular_new(arena, pattern);
     if (!regular)
@@ -198,6 +204,7 @@ static bool grouped(struct quantised_reader *r) {
 
 /* "extra_config": {"lm_head": {"bits": 16}} */
 static bool rounded(struct quantised_reader *r) {
+  r->regular = true;
   const struct fact *format = member(r, "packing_format");
   const struct fact *type = member(r, "data_type");
   struct slice name;
@@ -247,7 +254,7 @@ static bool tiled(struct quantised_reader *r) {
 }
 
 static bool experts(struct quantised_reader *r) {
-  r->q.parts = OF(EXPERTS);
+  r->q.parts = OF(EXPERTS_UP) | OF(EXPERTS_DOWN);
   r->q.type = r->word;
   return true;
 }
@@ -343,6 +350,17 @@ static bool mixed(struct quantised_reader *r) {
   return r->q.rules.count || wrong(r, NULL);
 }
 
+/* Where no list says what stays, the names of the scales do. */
+static bool stored_modules(struct quantised_reader *r) {
+  const struct stored *stored = &r->h->stored;
+  const char *word = r->q.type;
+  r->q.type = NULL;
+  for (size_t i = 0; i < stored->scaled.count; i++)
+    if (!add_rule(r, stored->scaled.at[i], word, r->place))
+      return false;
+  return stored->scaled.count > 0;
+}
+
 /* modelopt quantises Linear layers, whose exceptions it lists. */
 static bool algorithm(struct quantised_reader *r) {
   const struct fact *algo = member(r, "quant_algo");
@@ -355,7 +373,7 @@ static bool algorithm(struct quantised_reader *r) {
     return wrong(r, algo);
   if (strcmp(r->q.type, "nvfp4") == 0 && group && group->integer != 16)
     return wrong(r, group);
-  return member(r, r->stays) || wrong(r, algo);
+  return member(r, r->stays) || stored_modules(r) || wrong(r, algo);
 }
 
 /* {"bits": 4, "group_size": 64} of a net, or of one of its modules. */
@@ -390,7 +408,8 @@ static bool mlx(struct quantised_reader *r) {
   for (size_t i = 0; i < r->h->facts->all.count; i++) {
     const struct fact *fact = &r->h->facts->all.at[i];
     if ((fact->kind != FACT_OBJECT && fact->kind != FACT_BOOL) ||
-        !between(r, fact, "", "", &name))
+        !between(r, fact, "", "", &name) ||
+        slice_begins(name, "config")) /* of quantization_config */
       continue;
     bool object = fact->kind == FACT_OBJECT;
     const char *word =
@@ -524,6 +543,28 @@ static bool is_place(const struct fact *fact) {
   return slice_ends(fact->name, "_quantization_config");
 }
 
+/* Weights with scales, but no word of what they are. */
+static bool refuse_stored(struct hugging *h) {
+  struct slice name = h->stored.scaled.at[0];
+  h->quantised = true;
+  if (h->options->allow_unknown) {
+    graph_note(h->graph,
+               "%s has scales of `%.*s`, which are not counted: netc counts "
+               "the weights in the net's type",
+               h->stored.name, SLICE_ARG(name));
+    return true;
+  }
+  graph_fail(h->graph, 0,
+             "%s has scales of `%.*s`, but the config does not say how its "
+             "weights are quantised",
+             h->stored.name, SLICE_ARG(name));
+  return graph_help(h->graph,
+                    "the config needs its `quantization_config`, or %s beside "
+                    "it; `--allow-unknown --weight-dtype TYPE` counts all "
+                    "weights in a type of `netc help settings`",
+                    modelopt);
+}
+
 bool hugging_quantised(struct hugging *h) {
   if (!read_beside(h))
     return false;
@@ -537,5 +578,5 @@ bool hugging_quantised(struct hugging *h) {
     if (!read_place(h, place))
       return false;
   }
-  return true;
+  return h->quantised || h->stored.scaled.count == 0 || refuse_stored(h);
 }

@@ -24,17 +24,24 @@ static bool is_computed(struct slice name) {
 }
 
 /* What follows of names: "model.layers.60.mlp" of the last layer. */
-static void note_name(struct stored *stored, struct slice name) {
+static void note_name(struct stored *stored, struct arena *arena,
+                      struct slice name) {
   static const char layers[] = ".layers.";
+  static const char *const scales[] = {".weight_scale", ".weight_scale_inv",
+                                       ".weight_packed", ".qweight"};
   const char *at = memmem(name.at, name.length, layers, sizeof layers - 1);
   int64_t layer = at ? strtol(at + sizeof layers - 1, NULL, 10) : -1;
   stored->computed += is_computed(name);
   stored->formats += slice_ends(name, ".weight_format");
   stored->last = layer > stored->last ? layer : stored->last;
+  for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+    if (slice_ends(name, scales[i]))
+      *VEC_PUSH(arena, &stored->scaled) = slice_less(name, strlen(scales[i]));
 }
 
 static bool read_index(struct stored *stored, struct graph *graph,
                        struct slice text) {
+  static const char map[] = "weight_map_";
   struct facts facts;
   if (!facts_read_json(&facts, graph, text)) {
     graph->error.message = slice_of(graph_text(
@@ -45,8 +52,12 @@ static bool read_index(struct stored *stored, struct graph *graph,
   const struct fact *total = fact_of(&facts, "metadata_total_size");
   if (total && total->kind == FACT_INT && total->integer > 0)
     stored->bytes = total->integer;
-  for (size_t i = 0; i < facts.all.count; i++)
-    note_name(stored, facts.all.at[i].name);
+  for (size_t i = 0; i < facts.all.count; i++) {
+    struct slice name = facts.all.at[i].name;
+    note_name(stored, graph->arena,
+              slice_begins(name, map) ? slice_from(name, sizeof map - 1)
+                                      : name);
+  }
   stored->output = fact_of(&facts, "weight_map_lm_head.weight");
   stored->name = index_name;
   return true;
@@ -71,7 +82,8 @@ static bool read_tensors(struct stored *stored, struct graph *graph,
     graph_fail(graph, 0, "%s: %s", name, file.fault);
   for (size_t i = 0; right && i < file.tensors.count; i++) {
     const struct stored_tensor *t = &file.tensors.at[i];
-    note_name(stored, slice_of(t->name));
+    note_name(stored, graph->arena,
+              slice_of(arena_copy(graph->arena, t->name, strlen(t->name))));
     if (is_computed(slice_of(t->name)))
       continue;
     stored->output |= strcmp(t->name, "lm_head.weight") == 0;

@@ -24,9 +24,11 @@ enum weight_element {
       part(WEIGHTS_OF_ROUTER, "router") part(WEIGHTS_OF_LATENTS, "latents") \
           part(WEIGHTS_OF_Q, "q") part(WEIGHTS_OF_K, "k")                   \
               part(WEIGHTS_OF_V, "v") part(WEIGHTS_OF_QKV, "qkv")           \
-                  part(WEIGHTS_OF_O, "o") part(WEIGHTS_OF_MLP, "mlp")       \
-                      part(WEIGHTS_OF_EXPERTS, "experts")                   \
-                          part(WEIGHTS_OF_SHARED, "shared")
+                  part(WEIGHTS_OF_O, "o") part(WEIGHTS_OF_UP, "up")         \
+                      part(WEIGHTS_OF_DOWN, "down")                         \
+                          part(WEIGHTS_OF_EXPERTS_UP, "experts_up")         \
+                              part(WEIGHTS_OF_EXPERTS_DOWN, "experts_down") \
+                                  part(WEIGHTS_OF_SHARED, "shared")
 #define WEIGHTS_PART(constant, word) constant,
 enum weights_part {
   WEIGHTS_OF_OTHER,
@@ -121,9 +123,15 @@ const struct weights_other *weights_of_part(const struct weights_list *list,
                                             enum weights_part part,
                                             int64_t block);
 
-/* "head"; and the parts that are projections of attention, as bits. */
 const char *weights_part_word(enum weights_part part);
-extern const unsigned weights_attention;
+
+/* Words for several parts: "attention" for all its projections. */
+enum { WEIGHTS_SETS = 3 };
+struct weights_set {
+  const char *word;
+  unsigned parts; /* a bit for each */
+};
+extern const struct weights_set weights_sets[WEIGHTS_SETS];
 
 /* Words of `weight_dtype`, each after a blank. */
 extern const char weights_words[];

@@ -10,9 +10,12 @@ static const char *const words[] = {"",
 };
 
 #define BIT(part) (1U << (part))
-const unsigned weights_attention = BIT(WEIGHTS_OF_LATENTS) | BIT(WEIGHTS_OF_Q) |
-                                   BIT(WEIGHTS_OF_K) | BIT(WEIGHTS_OF_V) |
-                                   BIT(WEIGHTS_OF_QKV) | BIT(WEIGHTS_OF_O);
+const struct weights_set weights_sets[WEIGHTS_SETS] = {
+    {"attention", BIT(WEIGHTS_OF_LATENTS) | BIT(WEIGHTS_OF_Q) |
+                      BIT(WEIGHTS_OF_K) | BIT(WEIGHTS_OF_V) |
+                      BIT(WEIGHTS_OF_QKV) | BIT(WEIGHTS_OF_O)},
+    {"mlp", BIT(WEIGHTS_OF_UP) | BIT(WEIGHTS_OF_DOWN)},
+    {"experts", BIT(WEIGHTS_OF_EXPERTS_UP) | BIT(WEIGHTS_OF_EXPERTS_DOWN)}};
 
 const char *weights_part_word(enum weights_part part) {
   return words[part];
@@ -41,7 +44,10 @@ static struct slice cut(struct slice *rest, char at) {
 }
 
 static unsigned parts_of(struct slice word) {
-  unsigned parts = slice_is(word, "attention") ? weights_attention : 0;
+  unsigned parts = 0;
+  for (int i = 0; i < WEIGHTS_SETS; i++)
+    if (slice_is(word, weights_sets[i].word))
+      parts |= weights_sets[i].parts;
   for (int i = 1; i < WEIGHTS_OF_COUNT; i++)
     if (slice_is(word, words[i]))
       parts |= BIT(i);
@@ -84,7 +90,8 @@ static bool read_other(struct slice text, struct weights_other *other,
   bool typed = type.at > text.at && type.length;
   *other = (struct weights_other){.parts = parts_of(part), .last = INT64_MAX};
   if (!other->parts) {
-    refuse(why, help, "no part of a net", part, "the parts are attention");
+    refuse(why, help, "no part of a net", part,
+           "the parts are attention, mlp, experts");
     for (int i = 1; i < WEIGHTS_OF_COUNT; i++)
       text_printf(help, ", %s", words[i]);
     return false;

@@ -1,0 +1,159 @@
+/*
+ * Quantised checkpoints: the types that a config gives to the parts of its net,
+ * and the bytes of these, which tools/quantised_truth.py counts by modules
+ * (tests/data/huggingface/quantised.txt).
+ */
+#define _XOPEN_SOURCE 700
+#include "tests/imported.h"
+#include "tests/nets.h"
+
+#define FOLDER "tests/data/huggingface/"
+#define BESIDE "hf_quant_config.json"
+
+struct quantised_case {
+  char title[200], net[64], is[100], error[200];
+  long long bytes;
+  json_t *added;
+};
+
+static bool read_case(FILE *file, struct quantised_case *c) {
+  static char line[65536];
+  *c = (struct quantised_case){.bytes = -1};
+  while (!c->added && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = '\0';
+    if (*line == '{')
+      c->added = json_loads(line, 0, NULL);
+    else if (*line != '#')
+      assert_int_equal(sscanf(line, "== %199[^\n]", c->title) +
+                           sscanf(line, "net %63s", c->net) +
+                           sscanf(line, "is %99[^\n]", c->is) +
+                           sscanf(line, "error %199[^\n]", c->error) +
+                           sscanf(line, "bytes %lld", &c->bytes),
+                       1);
+  }
+  return c->added != NULL;
+}
+
+/* The net's config with what is added; a file beside it. */
+static void write_config(const char *folder, struct quantised_case *c) {
+  char path[600];
+  snprintf(path, sizeof path, FOLDER "%s", c->net);
+  json_t *config = json_load_file(path, 0, NULL);
+  json_t *beside = json_object_get(c->added, BESIDE);
+  assert_non_null(config);
+  snprintf(path, sizeof path, "%s/" BESIDE, folder);
+  remove(path);
+  if (beside)
+    assert_int_equal(json_dump_file(beside, path, 0), 0);
+  json_object_del(c->added, BESIDE);
+  assert_int_equal(json_object_update(config, c->added), 0);
+  snprintf(path, sizeof path, "%s/config.json", folder);
+  assert_int_equal(json_dump_file(config, path, 0), 0);
+  json_decref(config);
+  json_decref(c->added);
+}
+
+static void check_case(const char *folder, struct quantised_case *c) {
+  char line[200];
+  snprintf(line, sizeof line,
+           strchr(c->is, ' ') ? " weight_dtype=\"%s\"\n" : " weight_dtype=%s\n",
+           c->is);
+  struct run r = run(NETC " import %s/config.json", folder);
+  assert_int_equal(r.status, *c->error != '\0');
+  assert_holds(*c->error ? r.err : r.out, *c->error ? c->error : line);
+  if (!*c->error)
+    assert_int_equal(take(compile(r.out, ""), inference, "weight_bytes"),
+                     c->bytes);
+  run_free(&r);
+}
+
+static void parts_have_the_types_of_their_modules(void **state) {
+  (void)state;
+  FILE *file = fopen(FOLDER "quantised.txt", "r");
+  const char *folder = scratch("quantised");
+  struct quantised_case c;
+  int count = 0;
+  assert_non_null(file);
+  while (read_case(file, &c)) {
+    print_message("%s\n", c.title);
+    write_config(folder, &c);
+    check_case(folder, &c);
+    count++;
+  }
+  fclose(file);
+  assert_true(count >= 40);
+}
+
+/* Where modelopt lists no modules that stay, names of scales say it. */
+static void scales_of_files_name_their_modules(void **state) {
+  (void)state;
+  static const char index[] =
+      "{\"weight_map\": {\"model.layers.0.mlp.gate_proj.weight_scale\": \"a\", "
+      "\"model.layers.0.mlp.up_proj.weight_scale\": \"a\", "
+      "\"model.layers.0.mlp.down_proj.weight_scale\": \"a\", "
+      "\"model.layers.1.self_attn.o_proj.weight_scale\": \"a\"}}";
+  const char *folder = scratch("quantised-index");
+  char command[700];
+  write_in(folder, "config.json",
+           "{\"model_type\": \"llama\", \"num_hidden_layers\": 2}");
+  write_in(folder, "model.safetensors.index.json", index);
+  snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+  expect(command, 1, "",
+         "model.safetensors.index.json has scales of "
+         "`model.layers.0.mlp.gate_proj`, but the config does not say how");
+  write_in(folder, BESIDE, "{\"quantization\": {\"quant_algo\": \"FP8\"}}");
+  expect(command, 0,
+         "weight_dtype=\"fp8 mlp@1 q k v qkv o@0\"\n", NULL);
+}
+
+static int64_t bytes_in(const char *path, const char *weights) {
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_set(netc, "weight_dtype", weights), NETC_OK);
+  return take(report(netc, netc_load_file(netc, path)), inference,
+              "weight_bytes");
+}
+
+/* A list has other types of parts; what it cannot have is told. */
+static void lists_are_types_of_parts(void **state) {
+  (void)state;
+  static const char net[] = "examples/zoo/llama.net";
+  static const struct {
+    const char *weights, *same; /* that has the same bytes; NULL: an error */
+    const char *error;
+  } cases[] = {
+      {"nvfp4 head:nvfp4 head", "nvfp4", ""},
+      {"fp8 mlp@0-31:nvfp4 attention:nvfp4", "nvfp4", ""},
+      {"mlx_4 table head", "nvfp4 attention:mlx_4 mlp:mlx_4", ""},
+      {"gptq_4_g128", "gptq", ""},
+      {"awq_g64", "awq_4_g64", ""},
+      {"mlx_4_row", NULL, "unknown weight_dtype `mlx_4_row`"},
+      {"gptq_9_g64", NULL, "unknown weight_dtype `gptq_9_g64`"},
+      {"nvfp4 heads", NULL, "`heads` is no part of a net"},
+      {"nvfp4 head:q8_0", NULL, "`q8_0` is no type for a part"},
+      {"q4_k_m head", NULL, "`q4_k_m` is no type for a part"},
+      {"fp8 mlp@4-2", NULL, "`2` is no last block of these"},
+      {"fp8 mlp@x", NULL, "`x` is no number of a block"},
+      {"fp8 mlp@99999999999999999999", NULL, "is no number of a block"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    if (!cases[i].same) {
+      struct run r =
+          run(NETC " %s --predict --weight-dtype '%s'", net, cases[i].weights);
+      assert_int_equal(r.status, 2);
+      assert_holds(r.err, cases[i].error);
+      run_free(&r);
+      continue;
+    }
+    assert_int_equal(bytes_in(net, cases[i].weights),
+                     bytes_in(net, cases[i].same));
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_have_the_types_of_their_modules),
+      cmocka_unit_test(scales_of_files_name_their_modules),
+      cmocka_unit_test(lists_are_types_of_parts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,198 @@
+#!/usr/bin/python3
+"""Bytes of quantised checkpoints, counted without netc.
+
+    python3 tools/quantised_truth.py tests/data/huggingface/quantised.txt
+
+prints the bytes of each case in which it knows the net: its modules are listed
+as transformers names them, and rules for modules are applied to these names as
+vLLM applies them (fnmatch for modelopt, re.match after `re:` for
+compressed-tensors, parts of a name for the others).
+"""
+import fnmatch
+import json
+import os
+import re
+import sys
+
+
+
+def modules(c):
+    """(name, outputs, inputs) of each matrix, and values of all vectors."""
+    w, layers, words = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
+    heads = c["num_attention_heads"]
+    kind = c["model_type"]
+    all, rest = [("model.embed_tokens", words, w)], w
+    if not c.get("tie_word_embeddings"):
+        all.append(("lm_head", words, w))
+
+    def mlp(at, f):
+        all.extend([(at + "gate_proj", f, w), (at + "up_proj", f, w),
+                    (at + "down_proj", w, f)])
+
+    for i in range(layers):
+        at = "model.layers.%d." % i
+        rest += 2 * w
+        if kind == "deepseek_v3":
+            q, kv = c["q_lora_rank"], c["kv_lora_rank"]
+            nope, rope, v = (c["qk_nope_head_dim"], c["qk_rope_head_dim"],
+                             c["v_head_dim"])
+            rest += q + kv
+            all += [(at + "self_attn.q_a_proj", q, w),
+                    (at + "self_attn.q_b_proj", heads * (nope + rope), q),
+                    (at + "self_attn.kv_a_proj_with_mqa", kv + rope, w),
+                    (at + "self_attn.kv_b_proj", heads * (nope + v), kv),
+                    (at + "self_attn.o_proj", w, heads * v)]
+            if i < c["first_k_dense_replace"]:
+                mlp(at + "mlp.", c["intermediate_size"])
+                continue
+            experts, f = c["n_routed_experts"], c["moe_intermediate_size"]
+            all.append((at + "mlp.gate", experts, w))
+            rest += experts
+            mlp(at + "mlp.shared_experts.", f * c["n_shared_experts"])
+        else:
+            kv, dim = c["num_key_value_heads"], c.get("head_dim", w // heads)
+            rest += 2 * dim if kind.startswith("qwen3") else 0
+            all += [(at + "self_attn.q_proj", heads * dim, w),
+                    (at + "self_attn.k_proj", kv * dim, w),
+                    (at + "self_attn.v_proj", kv * dim, w),
+                    (at + "self_attn.o_proj", w, heads * dim)]
+            if "num_experts" not in c:
+                mlp(at + "mlp.", c["intermediate_size"])
+                continue
+            experts, f = c["num_experts"], c["moe_intermediate_size"]
+            all.append((at + "mlp.gate", experts, w))
+        for e in range(experts):
+            mlp(at + "mlp.experts.%d." % e, f)
+    return all, rest
+
+
+def grouped(bits, group, scale, zero=0, each_input=0, each=0):
+    """Bytes of a matrix in groups of inputs; a scale and a zero for each."""
+    def count(out, inputs):
+        groups = out * (1 if group < 0 else inputs // group)
+        return (out * inputs * bits // 8 + groups * scale // 8 +
+                groups * zero * bits // 8 + each_input * inputs // 8 + each // 8)
+    return count
+
+
+def tiles(out, inputs):
+    return out * inputs + 4 * (-(-out // 128)) * (-(-inputs // 128))
+
+
+ALGORITHMS = {"FP8": grouped(8, -1, 0, each=32),
+              "NVFP4": grouped(4, 16, 8, each=32),
+              "W4A16_NVFP4": grouped(4, 16, 8, each=32),
+              "FP8_PB_WO": tiles}
+
+
+def part_of(key, name):
+    """A key is the name, or some of its parts in a row."""
+    return ("." + key.replace("model.", "", 1) + ".") in "." + name + "."
+
+
+def of_group(g, form):
+    w = g["weights"]
+    bits, size = w["num_bits"], w.get("group_size") or -1
+    if w["type"] == "float":
+        return {(4, 16): grouped(4, 16, 8, each=32), (4, 32): grouped(4, 32, 8),
+                (8, -1): grouped(8, -1, 16 if w.get("strategy") == "channel"
+                                 else 0, each=0 if w.get("strategy") ==
+                                 "channel" else 32)}[bits, size]
+    if form == "int-quantized":
+        return grouped(8, -1, 16)
+    return grouped(bits, size, 16, 0 if w.get("symmetric", True) else 1,
+                   each=128)
+
+
+def find(q, beside):
+    """A function from a module's name to that of its bytes; None: 16 bits."""
+    if beside or "quant_algo" in q:
+        q = beside["quantization"] if beside else q
+        out = q.get("exclude_modules", q.get("ignore", []))
+        layers = q.get("quantized_layers")
+
+        def algorithm(name):
+            if name == "model.embed_tokens" or name.endswith("mlp.gate"):
+                return None
+            if any(fnmatch.fnmatch(name, x) for x in out):
+                return None
+            if layers is None:
+                return ALGORITHMS[q["quant_algo"]]
+            for x in layers:
+                if name == x or name.startswith(x + "."):
+                    return ALGORITHMS[layers[x]["quant_algo"]]
+            return None
+        return algorithm
+    method = q.get("quant_method", "mlx")
+    if method == "compressed-tensors":
+        def compressed(name):
+            if name == "model.embed_tokens" or name.endswith("mlp.gate"):
+                return None
+            for x in q["ignore"]:
+                if re.match(x[3:], name) if x.startswith("re:") else x == name:
+                    return None
+            for g in q["config_groups"].values():
+                for t in g["targets"]:
+                    if t == "Linear" or (t.startswith("re:") and
+                                         re.match(t[3:], name)):
+                        return of_group(g, q.get("format"))
+            return None
+        return compressed
+    if method == "mlx":
+        def mlx(name):
+            own = q.get(name, q)
+            return own and grouped(own["bits"], own["group_size"], 32)
+        return mlx
+    if method == "mxfp4":
+        return lambda name: grouped(4, 32, 8) if ".experts." in name else None
+    stays = (q.get("modules_to_not_convert") or q.get("llm_int8_skip_modules")
+             or [])
+    bits, group = q.get("bits"), q.get("group_size")
+    base = {"gptq": lambda: grouped(bits, group, 16, 1, 32),
+            "awq": lambda: grouped(bits, group, 16, 1),
+            "auto-round": lambda: grouped(bits, group, 16, 1),
+            "fp8": lambda: tiles if "weight_block_size" in q
+            else grouped(8, -1, 0, each=32),
+            "fbgemm_fp8": lambda: grouped(8, -1, 32),
+            "bitsandbytes": lambda: grouped(8, -1, 32)
+            if q.get("load_in_8bit") else grouped(4, 64, 32)}[method]()
+
+    def other(name):
+        own = q.get("extra_config", {}).get(name)
+        if own:
+            return (grouped(own["bits"], group, 16, 1) if own["bits"] < 16
+                    else None)
+        for x in q.get("dynamic", {}):
+            if re.match(x[2:], name):
+                return None
+        if any(part_of(x, name) for x in stays):
+            return None
+        if name == "lm_head":
+            return base if q.get("lm_head") else None
+        aside = name == "model.embed_tokens" or name.endswith("mlp.gate")
+        return None if aside else base
+    return other
+
+
+def main(path):
+    for case in open(path).read().split("\n== ")[1:]:
+        head, _, text = case.partition("\n{")
+        net = re.search(r"^net (.*)", head, re.M).group(1)
+        added = json.loads("{" + text)
+        with open(os.path.join(os.path.dirname(path), net)) as file:
+            config = json.load(file)
+        if re.search(r"^(error|nothing) ", head, re.M):
+            continue
+        beside = added.pop("hf_quant_config.json", None)
+        config.update(added)
+        q = config.get("quantization_config") or config.get("quantization")
+        each = find(q, beside)
+        all, rest = modules(config)
+        total = 2 * rest
+        for name, out, inputs in all:
+            own = each(name)
+            total += own(out, inputs) if own else 2 * out * inputs
+        print(total, head.split("\n")[0])
+
+
+main(sys.argv[1])
