@@ -81,11 +81,13 @@ static struct slice word_meant(struct expander *e, const struct expr *expr) {
                : sources_slice(e->diags->sources, expr->span);
 }
 
-/* `window=none`: as if nothing were written. */
+/* `window=none`, `gate=none`: as if nothing were written. */
 static bool is_none(struct expander *e, const struct arg_spec *spec,
                     const struct expr *expr) {
-  bool optional = !spec->required &&
-                  (spec->place == PLACE_WORD || spec->type == TYPE_INT);
+  bool usual = spec->type == TYPE_CHOICE && spec->fallback &&
+               strcmp(spec->fallback, "none") == 0;
+  bool optional = !spec->required && (spec->place == PLACE_WORD ||
+                                      spec->type == TYPE_INT || usual);
   return optional && expr->kind == EXPR_NAME &&
          slice_is(word_meant(e, expr), "none") &&
          !word_index(spec->words, slice_of("none"));
