@@ -213,7 +213,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"llama\", \"hidden_size\": \"big\"}",
        "`hidden_size` is big, not from 1"},
       {"{\"model_type\": \"llama\", \"attention_bias\": 1}",
-       "`attention_bias` is 1, not true or false"},
+       "`attention_bias` is 1, not a word, true or false"},
       {"{\"model_type\": \"llama\", \"hidden_act\": \"mish\"}",
        "`hidden_act` is mish, not supported here"},
       {"{\"model_type\": \"llama\", \"num_attention_heads\": 3}", "imported:"},

@@ -51,7 +51,7 @@ static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
     word = slice_of("off");
   if (is_allowed(param, word))
     return (struct settled){.kind = KNOWN_WORD, .text = word};
-  hugging_refuse(h, fact, "a name");
+  hugging_refuse(h, fact, "true, false or a word that netc knows here");
   return (struct settled){.kind = KNOWN_NOT};
 }
 
@@ -133,7 +133,7 @@ struct settled hugging_given(void *user, const struct stmt *param,
     if (fact->kind == FACT_INT && slice_is(usual->text, "none") &&
         !param->more->rows)
       return integer_of(h, fact, &(struct settled){.kind = KNOWN_INT});
-    hugging_refuse(h, fact, "a name");
+    hugging_refuse(h, fact, "a word, true or false");
     break;
   case KNOWN_REAL: return real_of(h, fact);
   default: return integer_of(h, fact, usual);

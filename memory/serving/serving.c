@@ -334,8 +334,7 @@ bool serving_open(const struct model *model, const struct settings *settings,
   find_experts(s);
   find_layers(s);
   find_head(s);
-  if (!shape_count(model->nodes.at[words].out, &s->words))
-    return false;
+  s->words = serving_length(model);
   trace_model(&s->trace, model, &options, arena);
   part_source(s, words);
   if (s->devices > 1)

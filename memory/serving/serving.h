@@ -53,7 +53,8 @@ struct serving {
   VEC(struct served_layer) layers;
   struct weight_roles roles;
   int32_t *experts; /* by parameter: number of experts that it has; or 0 */
-  int64_t words;    /* tokens of the net's input */
+  int64_t words;    /* positions of the layers that cache: the tokens of the
+                     * net's input, and those of a picture beside them */
   bool meets;       /* attention scores are stored */
   bool *after;      /* by node: it depends on the tokens; NULL: all do */
   bool *values_after, *storages_after; /* the same by value and storage */
@@ -184,12 +185,15 @@ bool serving_put(struct serving *serving, int64_t on_card);
 
 /*
  * The input node of the tokens that are continued; other inputs affect it only
- * by attention. NO_WORDS: none, NOTHING_GROWS: no causal layer.
+ * by attention, or are rows beside them (a picture's). NO_WORDS: none, NOTHING_GROWS: no causal layer.
  */
 enum { NO_WORDS = -1, NOTHING_GROWS = -2 };
 int64_t serving_words(const struct model *model);
 
 /* By node, and by value of a trace: true if it depends on the tokens. */
+/* Positions of the first layer that caches: tokens, and what is beside them. */
+int64_t serving_length(const struct model *model);
+
 bool *serving_after(const struct model *model, int64_t words,
                     struct arena *arena);
 bool *serving_values_after(const struct trace *trace, int64_t words,

@@ -1,7 +1,8 @@
 /*
- * Source: the encoder that a decoder attends to. The tokens are one input of
- * the net. Values that do not depend on them are an encoder's: it runs once per
- * sequence, and its keys and values are kept.
+ * Source: the encoder that a decoder attends to, or that makes a part of the
+ * prompt. The tokens are one input of the net. Values that do not depend on
+ * them are an encoder's: it runs once per sequence, and its keys and values are
+ * kept.
  */
 #include "layers/sequence/attention.h"
 #include "memory/serving/serving.h"
@@ -21,6 +22,28 @@ static bool only_looks(const struct node *node, int input) {
          (node->kind->trace != attention_trace || attention_keys(node->args));
 }
 
+/* Bits of the inputs that are indices, as tokens are. */
+static uint64_t indices_of(const struct model *model) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < model->predicted_sources; i++)
+    if (model->nodes.at[model->sources.at[i]].out->dtype != DTYPE_FLOAT)
+      bits |= (uint64_t)1 << i;
+  return bits;
+}
+
+/* True for what a concatenation puts beside the tokens' rows, as those of a
+ * picture: they are part of the prompt, and made once. */
+static bool is_beside(const struct model *model, const struct node *node,
+                      int input, const uint64_t *from, uint64_t indices) {
+  const struct shape *in = model->nodes.at[node_input(model, node, input)].out;
+  bool longer = node->kind->join && in->rank == 2 && node->out->rank == 2 &&
+                node->out->dim[0] > in->dim[0] && in->dim[0] > 1;
+  uint64_t tokens = 0;
+  for (int k = 0; longer && k < node->input_count; k++)
+    tokens |= from[node_input(model, node, k)] & indices;
+  return tokens && !(from[node_input(model, node, input)] & indices);
+}
+
 /* Inputs of a net as bits: sources of growing layers, and attended ones. */
 struct ends {
   uint64_t grow, seen;
@@ -29,13 +52,14 @@ struct ends {
 static struct ends find_ends(const struct model *model, uint64_t *from) {
   const struct shape **in = model_layer_room(model);
   struct ends ends = {0, 0};
+  uint64_t indices = indices_of(model);
   for (size_t i = 0; i < model->predicted_sources; i++)
     from[model->sources.at[i]] = (uint64_t)1 << i;
   for (size_t i = 0; i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];
     for (int k = 0; k < node->input_count; k++) {
       uint64_t comes = from[node_input(model, node, k)];
-      if (only_looks(node, k))
+      if (only_looks(node, k) || is_beside(model, node, k, from, indices))
         ends.seen |= comes;
       else
         from[i] |= comes;
@@ -67,6 +91,18 @@ int64_t serving_words(const struct model *model) {
       return node;
   }
   return NO_WORDS;
+}
+
+int64_t serving_length(const struct model *model) {
+  const struct shape **in = model_layer_room(model);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    int64_t values;
+    if (!model->nodes.at[i].train_only && serving_grows(&layer) &&
+        shape_count(layer.in[0], &values))
+      return values / shape_channels(layer.in[0]);
+  }
+  return 0;
 }
 
 bool *serving_after(const struct model *model, int64_t words,
