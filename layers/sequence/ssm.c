@@ -118,25 +118,23 @@ static bool check_plain(const struct layer *layer) {
                    ssm->dim);
 }
 
-/* Checks that groups of heads, and heads of inner channels, are equal. */
+/* Checks that groups have the same number of heads, and heads of channels. */
 static bool check_division(const struct layer *layer,
                            const struct ssm_sizes *s) {
   const struct ssm *ssm = layer->args;
-  if (ssm->dim && s->heads % s->groups != 0) {
-    struct diagnostic *d =
-        layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
+  struct diagnostic *d;
+  if (s->heads % s->groups != 0) {
+    d = layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "groups",
                    "%" PRId64 " groups do not divide %" PRId64 " heads",
                    s->groups, s->heads);
     layer_offer_divisor(d, "groups", s->groups, s->heads);
     return diag_help(d, "all groups have the same number of heads");
   }
-  if (ssm->dim || (s->inner % s->heads == 0 && s->heads % s->groups == 0))
+  if (ssm->dim || s->inner % s->heads == 0)
     return true;
-  struct diagnostic *d =
-      layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
-                 "%" PRId64 " heads in %" PRId64
-                 " groups do not divide %" PRId64 " inner channels",
-                 s->heads, s->groups, s->inner);
+  d = layer_fail(layer, GROUPS_DO_NOT_DIVIDE, "heads",
+                 "%" PRId64 " heads do not divide %" PRId64 " inner channels",
+                 s->heads, s->inner);
   return diag_help(
       d, "there are `expand` x channels inner channels; a head of Mamba 2 "
          "has 64, and `dim=64` gives it that size");
