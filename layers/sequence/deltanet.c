@@ -141,12 +141,12 @@ enum delta_matrix {
 struct delta_projection {
   const char *name;
   int64_t in, out; /* out 0: there is none */
-  int param;
 };
 
-/* Parameters behind the matrices but the last. */
+/* Indices of the parameters: the matrices but the last come first. */
 struct deltanet_places {
   struct delta_projection all[MATRICES];
+  int matrix[MATRICES];
   int conv[3], conv_count;
   int bias, decay, norm;
   bool channels;
@@ -186,7 +186,7 @@ static struct deltanet_places places_of(const struct deltanet *net,
   int next = 0;
   find_matrices(net, s, at.all);
   for (int i = 0; i < OUT; i++) {
-    at.all[i].param = next;
+    at.matrix[i] = next;
     next += at.all[i].out > 0;
   }
   at.conv_count = at.channels ? 3 : 1;
@@ -195,7 +195,7 @@ static struct deltanet_places places_of(const struct deltanet *net,
   at.bias = next++;
   at.decay = next++;
   at.norm = next++;
-  at.all[OUT].param = next;
+  at.matrix[OUT] = next;
   return at;
 }
 
@@ -283,7 +283,7 @@ static size_t project_beside(const struct deltanet_recorder *r,
                                 .layout = LAYOUT_ROWS,
                                 .keeps = KEEPS_IN(0),
                                 .rows = order,
-                                .first_param = p->param,
+                                .first_param = r->at.matrix[which],
                                 .param_count = 1,
                                 .splits = true,
                                 .guarded = true,
