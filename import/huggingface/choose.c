@@ -164,7 +164,8 @@ static void put_fact(struct facts *facts, struct slice name,
     fact->kind = FACT_BOOL;
   else if (!is_digit(*text.at))
     fact->kind = FACT_WORD;
-  else if (memchr(text.at, '.', text.length))
+  else if (memchr(text.at, '.', text.length) ||
+           memchr(text.at, 'e', text.length))
     fact->kind = FACT_REAL;
   fact->integer = slice_is(text, "true");
   for (size_t i = 0; fact->kind == FACT_INT && i < text.length; i++)

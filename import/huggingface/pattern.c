@@ -149,17 +149,16 @@ static void push(struct hugging *h, struct known_list *list,
   *VEC_PUSH(h->graph->arena, &list->all) = slice_of(block);
 }
 
-/* The type's own block of a kind, as `attend=latent` of its row. A window that
- * the config turns off is none. */
+/* The type's own block of a kind, as `attend=latent` of its row: the last. A
+ * window that the config turns off is none. */
 static const char *own_block(struct hugging *h, const char *block) {
-  struct slice name, value;
+  struct slice name, value, own = slice_of(block);
   for (const char *at = h->type->defaults; hugging_pair(&at, &name, &value);)
-    if (slice_is(name, block)) {
-      block = graph_text(h->graph, "%.*s", SLICE_ARG(value));
-      break;
-    }
-  bool window = strcmp(block, "window") == 0;
-  return window && !fact(h, "sliding_window") ? "attend" : block;
+    if (slice_is(name, block))
+      own = value;
+  if (slice_is(own, "window") && !fact(h, "sliding_window"))
+    own = slice_of("attend");
+  return graph_text(h->graph, "%.*s", SLICE_ARG(own));
 }
 
 /* One block for each letter: `M*-`. */
@@ -261,10 +260,29 @@ static bool fill(struct hugging *h, struct known_list *list) {
   return true;
 }
 
+static bool has_block(const struct known_list *list, const char *block) {
+  for (size_t i = 0; i < list->all.count; i++)
+    if (slice_is(list->all.at[i], block))
+      return true;
+  return false;
+}
+
+/* What blocks leave out, and a type that nothing published checks. */
+static void note_blocks(struct hugging *h, const struct known_list *list) {
+#define NOTE(block, text)     \
+  if (has_block(list, block)) \
+    graph_note(h->graph, text);
+#define UNCHECKED(type)                 \
+  if (strcmp(h->type->name, type) == 0) \
+    graph_note(h->graph, "no published count checks this type");
+#include "import/huggingface/huggingface.def"
+}
+
 struct settled hugging_pattern(struct hugging *h, const struct settled *usual) {
   struct known_list *list = ARENA_NEW(h->graph->arena, struct known_list);
   if (!fill(h, list))
     return (struct settled){.kind = KNOWN_NOT};
+  note_blocks(h, list);
   return list->all.count ? (struct settled){.kind = KNOWN_LIST, .list = list}
                          : *usual;
 }

@@ -321,16 +321,18 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
 }
 
 /*
- * Causal attention keeps the positions of the context, at most a window.
+ * Causal attention keeps the positions of the context, at most a window, also
+ * if the keys are those of another tensor at the same positions (DeepSeek-V4).
  * Cross-attention keeps all: each query has its own window in them.
  */
 int64_t attention_cache(const struct layer *layer, int64_t context) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
-  int64_t kept = crosses(layer) ? s.keys : size_sum(context, s.joined);
-  if (!crosses(layer) && !attention->causal)
+  bool apart = crosses(layer) && !(attention->causal && s.keys == s.queries);
+  int64_t kept = apart ? s.keys : size_sum(context, s.joined);
+  if (!apart && !attention->causal)
     return 0;
-  if (attention->window && !crosses(layer))
+  if (attention->window && !apart)
     kept = min_i64(kept, attention->window);
   return size_product(size_product(s.groups, kept),
                       size_sum(s.kv_width, s.kv_value_width));
