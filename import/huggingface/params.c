@@ -58,7 +58,8 @@ static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
 static struct settled integer_of(struct hugging *h, const struct fact *fact,
                                  const struct settled *usual) {
   int64_t least = usual->kind == KNOWN_INT && usual->integer < 1 ? 0 : 1;
-  bool layers = slice_find(fact->name, "layer") < fact->name.length;
+  bool layers = slice_find(fact->name, "layer") < fact->name.length &&
+                slice_find(fact->name, "per_layer") == fact->name.length;
   int64_t most = layers ? HUGGING_MOST_LAYERS : HUGGING_MOST;
   if (fact->kind == FACT_INT && fact->integer >= least && fact->integer <= most)
     return known_int(fact->integer);

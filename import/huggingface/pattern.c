@@ -75,6 +75,19 @@ static const char *by_value(struct hugging *h, int64_t i) {
   return found ? refuse(h, found, found->text, i + 1) : NULL;
 }
 
+/* By the letters of a text, `LLLG`, in turn; NULL: refused. */
+static const char *by_letter(struct hugging *h, const struct fact *letters,
+                             int64_t i) {
+  struct slice letter = {letters->text.at + (size_t)i % letters->text.length,
+                         1};
+  const char *block = block_of(letter);
+  return block ? block : refuse(h, letters, letter, i + 1);
+}
+
+static bool is_text(const struct fact *f) {
+  return f && f->kind == FACT_WORD && f->text.length > 0;
+}
+
 /* What mixes the tokens of a layer; NULL: refused. */
 static const char *mixer_of(struct hugging *h, int64_t i) {
   const struct fact *f = NULL;
@@ -82,6 +95,10 @@ static const char *mixer_of(struct hugging *h, int64_t i) {
 #define LIST(name) \
   if (!f)          \
     f = item(h, name, i);
+#include "import/huggingface/huggingface.def"
+#define LETTERS(name)         \
+  if (is_text(fact(h, name))) \
+    return by_letter(h, fact(h, name), i);
 #include "import/huggingface/huggingface.def"
   if (f) {
     block = block_of(f->text);
@@ -144,8 +161,11 @@ static const char *feed_of(struct hugging *h, int64_t i) {
   return every && (i + 1) % every ? "dense" : "experts";
 }
 
+/* `none` of a type's row: another block of the layer has this one, too. */
 static void push(struct hugging *h, struct known_list *list,
                  const char *block) {
+  if (strcmp(block, "none") == 0)
+    return;
   *VEC_PUSH(h->graph->arena, &list->all) = slice_of(block);
 }
 
@@ -158,6 +178,10 @@ static const char *own_block(struct hugging *h, const char *block) {
       own = value;
   if (slice_is(own, "window") && !fact(h, "sliding_window"))
     own = slice_of("attend");
+#define INSTEAD(key, word, usual, another)                       \
+  if (strcmp(block, usual) == 0 && fact_is(h->facts, key, word)) \
+    own = slice_of(another);
+#include "import/huggingface/huggingface.def"
   return graph_text(h->graph, "%.*s", SLICE_ARG(own));
 }
 
@@ -242,6 +266,10 @@ static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
   int64_t layers = layers_of(h);
   bool apart = fact(h, "layers_block_type");
+#define ZERO(its, key)                                   \
+  if (strcmp(h->type->name, its) == 0 && number(h, key)) \
+    return hugging_refuse(h, fact(h, key), "supported here: 0 is");
+#include "import/huggingface/huggingface.def"
   if (letters)
     return spell(h, letters, list);
   if (table && table->kind == FACT_OBJECT)
@@ -272,8 +300,8 @@ static void note_blocks(struct hugging *h, const struct known_list *list) {
 #define NOTE(block, text)     \
   if (has_block(list, block)) \
     graph_note(h->graph, text);
-#define UNCHECKED(type)                 \
-  if (strcmp(h->type->name, type) == 0) \
+#define UNCHECKED(its)                 \
+  if (strcmp(h->type->name, its) == 0) \
     graph_note(h->graph, "no published count checks this type");
 #include "import/huggingface/huggingface.def"
 }
