@@ -146,6 +146,19 @@ static struct settled function(const struct known_names *names,
   return not_known;
 }
 
+bool known_call(struct slice *calls, struct slice *name) {
+  size_t begin = 0, end;
+  while (begin < calls->length && strchr("; ", calls->at[begin]))
+    begin++;
+  for (end = begin; end < calls->length && !strchr("; ", calls->at[end]);)
+    end++;
+  *name = (struct slice){calls->at + begin, end - begin};
+  while (end < calls->length && calls->at[end] != ';')
+    end++;
+  *calls = slice_from(*calls, end);
+  return name->length > 0;
+}
+
 /* [attend dense]; of anything else than names nothing is known. */
 static struct settled list_of(const struct known_names *names,
                               const struct expr *expr) {

@@ -14,10 +14,14 @@ enum known_kind {
   KNOWN_LIST,
 };
 
-/* Names of defs, in order. */
+/* Calls of defs, in order; a layer of several is one: `attend; sized 4096`. */
 struct known_list {
   VEC(struct slice) all;
 };
+
+/* The def that the next call of `calls` names, which is cut off; false: none
+ * is left. */
+bool known_call(struct slice *calls, struct slice *name);
 
 struct settled {
   enum known_kind kind;

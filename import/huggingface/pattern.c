@@ -185,6 +185,18 @@ static const char *own_block(struct hugging *h, const char *block) {
   return graph_text(h->graph, "%.*s", SLICE_ARG(own));
 }
 
+/* The blocks after the first `count` are a layer: one item. */
+static void join(struct hugging *h, struct known_list *list, size_t count) {
+  struct text text = text_new(h->graph->arena);
+  if (list->all.count <= count + 1)
+    return;
+  for (size_t i = count; i < list->all.count; i++)
+    text_printf(&text, "%s%.*s", i > count ? "; " : "",
+                SLICE_ARG(list->all.at[i]));
+  list->all.at[count] = text_slice(&text);
+  list->all.count = count + 1;
+}
+
 /* One block for each letter: `M*-`. */
 static bool spell(struct hugging *h, const struct fact *letters,
                   struct known_list *list) {
@@ -246,9 +258,12 @@ static bool tabulate(struct hugging *h, const struct fact *table,
                      struct known_list *list) {
   if (table->integer > HUGGING_MOST_LAYERS)
     return hugging_refuse(h, table, "of at most 10,000 layers");
-  for (int64_t i = 0; i < table->integer; i++)
+  for (int64_t i = 0; i < table->integer; i++) {
+    size_t before = list->all.count;
     if (!tabulate_layer(h, i, list))
       return false;
+    join(h, list, before);
+  }
   return true;
 }
 
@@ -279,19 +294,23 @@ static bool fill(struct hugging *h, struct known_list *list) {
   for (int64_t i = 0; i < layers; i++) {
     const char *mixer = mixer_of(h, i);
     const char *feed = mixer && !apart ? feed_of(h, i) : "";
+    size_t before = list->all.count;
     if (!mixer || !feed)
       return false;
     push(h, list, own_block(h, mixer));
     if (*feed)
       push(h, list, own_block(h, feed));
+    join(h, list, before);
   }
   return true;
 }
 
 static bool has_block(const struct known_list *list, const char *block) {
+  struct slice name;
   for (size_t i = 0; i < list->all.count; i++)
-    if (slice_is(list->all.at[i], block))
-      return true;
+    for (struct slice calls = list->all.at[i]; known_call(&calls, &name);)
+      if (slice_is(name, block))
+        return true;
   return false;
 }
 

@@ -193,11 +193,10 @@ static void settle_args(struct settler *s, const struct stmt *stmt) {
       settle_expr(s, arg->value, stmt->moved);
 }
 
-/* The def of a call that a list has: `sized` of `sized 4096`. */
-static struct slice called_by(struct slice call) {
-  const char *end = memchr(call.at, ' ', call.length);
-  call.length = end ? (size_t)(end - call.at) : call.length;
-  return call;
+static void add_calls(struct settler *s, struct slice calls) {
+  struct slice name;
+  while (known_call(&calls, &name))
+    map_add(s->arena, &s->called, name);
 }
 
 static void settle_param(struct settler *s, const struct stmt *stmt) {
@@ -212,7 +211,7 @@ static void settle_param(struct settler *s, const struct stmt *stmt) {
   if (value.kind == KNOWN_NOT)
     s->refused = true;
   for (size_t i = 0; value.list && i < value.list->all.count; i++)
-    map_add(s->arena, &s->called, called_by(value.list->all.at[i]));
+    add_calls(s, value.list->all.at[i]);
   known_add(&s->names, stmt->name, value);
   drop(s, stmt, stmt->span.begin, stmt->span.end);
 }
