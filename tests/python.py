@@ -504,6 +504,13 @@ class Modules(unittest.TestCase):
         self.assertEqual(net.param_count,
                          sum(p.numel() for p in small.parameters()))
         self.assertEqual(net.module_paths["conv_proj"], "conv_proj")
+        windows = models.SwinTransformer([4, 4], 8, [2], [2], [2, 2])
+        net = netc.from_torch(windows, (2, 3, 32, 32))
+        self.assertEqual(len(net.inputs), 1)
+        self.assertIn("relative=2x2", net.source)
+        lost = models.mobilenet_v3_small(width_mult=0.25)
+        net = netc.from_torch(lost, (2, 3, 32, 32))
+        self.assertIn("dropout 0.2 inplace=on", net.source)
 
 
 if __name__ == "__main__":

@@ -203,13 +203,19 @@ def from_torch(module, *inputs, folded=False, **settings):
     settings.setdefault("batch", tensors[0].shape[0])
     tensors = tuple(tensor[:1] for tensor in tensors)
     name = type(module).__name__
+    # Without values, buffers of indices would be inputs of the net.
+    indices = any(buffer.dim() and not buffer.is_floating_point()
+                  for buffer in module.buffers())
     with tempfile.TemporaryDirectory() as folder:
         try:
-            source, reason = _source(torch, module, tensors, folder, folded)
+            source, reason = _source(torch, module, tensors, folder, folded,
+                                     values=indices)
         except Error as error:
             # The file splits and joins weights of recurrent layers:
             # that is computed, and needs values.
             try:
+                if indices:
+                    raise error
                 source, reason = _source(torch, module, tensors, folder, folded,
                                         values=True)
             except (Error, RuntimeError):

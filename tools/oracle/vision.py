@@ -27,7 +27,8 @@ def load(net):
 
 
 def source(netc, net, folder=None):
-    """The source of the model; with `folder`, also as a file of it."""
+    """The source of the model; with `folder` a short one, as a file of it, which
+    does not have the order of axes in nn.MultiheadAttention."""
     os.environ["PATH"] = f"{Path(netc).parent}:{os.environ['PATH']}"
     import netc
     import torch
@@ -35,7 +36,7 @@ def source(netc, net, folder=None):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         made = netc.from_torch(kind(), eval(expressions[0], {"torch": torch}),
-                               folded=True)
+                               folded=folder is not None)
     for warning in said:
         if "the module has" in str(warning.message):
             print(net, warning.message, file=sys.stderr)
