@@ -15,9 +15,25 @@ def has(net):
     return net.startswith(PREFIX)
 
 
+def compute_widths():
+    """RegNet computes widths from tensors, which fake ones do not have."""
+    import torch
+    from torch.utils._python_dispatch import _disable_current_modes
+    from torchvision.models.regnet import BlockParams
+    plain = BlockParams.from_init_params.__func__
+    if plain.__module__ == __name__:
+        return
+
+    def real(kind, *args, **more):
+        with _disable_current_modes(), torch.device("cpu"):
+            return plain(kind, *args, **more)
+    BlockParams.from_init_params = classmethod(real)
+
+
 def load(net):
     """What makes the model, and the expressions of its inputs."""
     from torchvision import models
+    compute_widths()
     name = net[len(PREFIX):]
     drawn = {"init_weights": False} \
         if name in ("googlenet", "inception_v3") else {}
