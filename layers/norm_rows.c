@@ -140,8 +140,8 @@ static size_t rms_steps(struct tape *tape, size_t in,
 
 size_t norm_rms(struct tape *tape, size_t in, struct operation whole,
                 int64_t rows, int scale) {
-  bool steps = tape->norms == NORMS_PLAIN && !tape->lowers;
-  if (steps)
+  bool wide = tape->half && !tape->mixed && tape->profile->rms_in_float32;
+  if (tape->norms == NORMS_PLAIN && !tape->lowers && !wide)
     return rms_steps(tape, in, &whole, rows, scale);
   bool trained = scale >= 0 && tape_trains(tape, scale);
   struct operation op = rms_at_once(tape, rows, whole.out.count, trained);

@@ -28,9 +28,10 @@ static void check_row(void **state) {
   const char *net = row->at[NET_OR_FILE], *precision = row->at[PRECISION];
   char options[160];
   snprintf(options, sizeof options,
-           "batch=%s loss=sum optimizer=sgd profile=torch2-cuda dtype=f32 "
+           "batch=%s loss=sum optimizer=sgd profile=torch2-cuda dtype=%s "
            "precision=%s",
-           row->at[BATCH], strcmp(precision, "mixed") ? "full" : "mixed");
+           row->at[BATCH], strcmp(precision, "bf16") ? "f32" : "bf16",
+           strcmp(precision, "mixed") ? "full" : "mixed");
   size_t length = strlen(net);
   bool file = length > 4 && strcmp(net + length - 4, ".net") == 0;
   json_t *json = file ? compile_file(net, options) : compile(net, options);

@@ -91,7 +91,8 @@ def head(cpu):
         text += line(quantity, "PyTorch 2.6 on a CPU", [
             f[2:] for f in told if f[0] == name])
     gpu = list(figures("cuda"))
-    for precision, words in ("f32", ""), ("mixed", ", autocast"):
+    for precision, words in (("f32", ""), ("mixed", ", autocast"),
+                             ("bf16", ", all in bfloat16")):
         text += line(NAMES["saved"] + words, "PyTorch 2.6, simulated GPU", [
             f[2:] for f in gpu if f[0] == "saved" and f[1] == precision])
     return text + line(NAMES["peak"], "PyTorch 2.6, simulated GPU", [

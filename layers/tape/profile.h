@@ -33,6 +33,7 @@ struct profile {
                              * seed, and has no dropout; ssm is not fused */
   bool fills_mask;          /* deformconv without a mask keeps one of zeros */
   bool norm_in_float32;    /* mixed precision: layer norm computes in 32 bits */
+  bool rms_in_float32;     /* nn.RMSNorm copies 16-bit values to 32 bits */
   bool packed_keeps_input; /* a product with a matrix in blocks keeps its input
                             * and unpacks f16 before bf16 */
   bool cudnn;              /* maps' convolutions and norms are cuDNN's, others
