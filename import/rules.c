@@ -28,6 +28,11 @@ static int place_of(const struct graph_node *node, size_t i) {
   return place;
 }
 
+/* A further use of a layer needs the other one for its weights alone. */
+static bool has_key(const struct graph_node *node) {
+  return node->keyed >= 0 && !node->again;
+}
+
 static void put_layer(struct text *out, const struct graph_node *node) {
   text_put(out, word_name(node->word));
   for (size_t i = 0; i < node->args.count; i++) {
@@ -39,7 +44,7 @@ static void put_layer(struct text *out, const struct graph_node *node) {
   }
   for (size_t i = 0; node->inputs.count > 1 && i < node->inputs.count; i++)
     text_printf(out, " n%d", place_of(node, i));
-  if (node->keyed >= 0)
+  if (has_key(node))
     text_printf(out, " %skeyed0", node->key);
   if (node->values >= 0)
     text_put(out, " values=values0");
@@ -63,14 +68,16 @@ static void put_keyed(struct graph *graph, struct text *out, int index) {
 /* The text to compile. Equal layers on equal shapes have equal texts. */
 static struct slice source_of(struct graph *graph, struct graph_node *node) {
   struct text out = text_new(graph->arena);
-  if (node->keyed >= 0)
+  if (has_key(node))
     put_keyed(graph, &out, node->keyed);
   if (node->values >= 0)
     put_input(graph, &out, "values", 0, node->values);
   if (node->mask >= 0)
     put_input(graph, &out, "mask", 0, node->mask);
+  bool next = graph_feeds(node) == 2 && node->inputs.count == 1;
   for (size_t i = 0; i < node->inputs.count; i++)
-    if (place_of(node, i) == (int)i && node->inputs.at[i] != node->keyed)
+    if (place_of(node, i) == (int)i &&
+        !(next && has_key(node) && node->inputs.at[i] == node->keyed))
       put_input(graph, &out, "n", (int)i, node->inputs.at[i]);
   put_layer(&out, node);
   return text_slice(&out);
@@ -78,7 +85,7 @@ static struct slice source_of(struct graph *graph, struct graph_node *node) {
 
 /* Reports the first error; warnings may precede it. */
 static void report(struct graph *graph, const struct graph_node *node) {
-  struct netc_diagnostic d = {.size = sizeof d, .slug = ""};
+  struct netc_diagnostic d = {.size = sizeof d, .slug = "", .message = ""};
   size_t i = 0;
   while (netc_diagnostic(graph->rules, i++, &d) == NETC_OK &&
          d.severity != NETC_SEVERITY_ERROR)
