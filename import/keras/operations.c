@@ -209,7 +209,7 @@ bool keras_op_reduce(struct keras_call *call) {
       keras_node(call, call->row->words[0], keras_exact(call, call->inputs));
   for (int i = 0; i < call->inputs[0].shape.rank; i++) {
     if (axes[i])
-      graph_arg(g, node, PART_NONE, "axis=", graph_text(g, "%d", i));
+      graph_int(g, node, PART_NONE, "axis=", i);
     left += !axes[i] || json_is_true(keep);
   }
   if (json_is_true(keep))

@@ -270,8 +270,7 @@ bool keras_global_pooling(struct keras_call *call) {
   struct graph_node *node =
       keras_node(call, mean ? WORD_MEAN : WORD_MAX, input);
   for (int i = lead; i < lead + axes; i++)
-    graph_arg(call->graph, node, PART_NONE,
-              "axis=", graph_text(call->graph, "%d", i));
+    graph_int(call->graph, node, PART_NONE, "axis=", i);
   if (keep)
     graph_flag(call->graph, node, "keep");
   return keras_give(call, node->index);

@@ -254,8 +254,7 @@ static int reduce_node(struct onnx *x, enum layer_word word, int in,
     node = onnx_layer(x, mean && only_last ? WORD_CENTRE : word, in);
     for (int i = 0; i < shape->rank; i++)
       if (over[i])
-        graph_arg(x->graph, node, PART_NONE,
-                  "axis=", graph_text(x->graph, "%d", i));
+        graph_int(x->graph, node, PART_NONE, "axis=", i);
     graph_flag(x->graph, node, "keep");
   }
   return node->index;

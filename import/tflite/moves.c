@@ -89,8 +89,7 @@ static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
     for (int64_t k = 0; k < times[i + 1]; k++)
       graph_operand(t->graph, join, node);
     if (i != in->rank - 2)
-      graph_arg(t->graph, join, PART_NONE,
-                "axis=", graph_text(t->graph, "%d", i));
+      graph_int(t->graph, join, PART_NONE, "axis=", i);
     node = join->index;
   }
   return tflite_give_view(t, 0, node);
@@ -131,8 +130,7 @@ static struct graph_node *join(struct tflite *t, enum layer_word word,
   for (uint64_t i = 0; i < t->at->inputs.count; i++)
     graph_operand(t->graph, node, nodes[i]);
   if (word == WORD_CONCAT && axis != rank - 1)
-    graph_arg(t->graph, node, PART_NONE,
-              "axis=", graph_text(t->graph, "%d", axis));
+    graph_int(t->graph, node, PART_NONE, "axis=", axis);
   return node;
 }
 

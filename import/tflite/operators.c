@@ -258,8 +258,7 @@ bool tflite_reduce(struct tflite *t) {
   struct graph_node *node = tflite_layer(t, word, tflite_exact(t, in));
   for (int i = 0; i < rank; i++)
     if (gone[i])
-      graph_arg(t->graph, node, PART_NONE,
-                "axis=", graph_text(t->graph, "%d", i));
+      graph_int(t->graph, node, PART_NONE, "axis=", i);
   if (keep)
     graph_flag(t->graph, node, "keep");
   return tflite_give(t, 0, node);
