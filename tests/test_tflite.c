@@ -223,6 +223,22 @@ static void what_is_kept_comes_in_and_goes_out(void **state) {
   free(source);
 }
 
+/* The convolution's output is 1x2x160x8. */
+static void a_size_of_the_file_is_a_check(void **state) {
+  (void)state;
+  enum { COLUMNS = 1500 };
+  size_t length;
+  char *file = read_text(FOLDER "/conv0.tflite", &length);
+  char path[600];
+  snprintf(path, sizeof path, "%s/a.tflite", scratch("check"));
+  assert_int_equal((unsigned char)file[COLUMNS], 160);
+  file[COLUMNS]++;
+  write_text(path, file, length);
+  free(file);
+  check_refusal(path, "(CONV_2D): its output is 2x161x8 in the file, but",
+                "2x160x8 by its operands");
+}
+
 /* Every beginning of a file, and every byte of it another one. */
 static void broken_files_are_errors(void **state) {
   (void)state;
@@ -260,6 +276,7 @@ int main(void) {
       cmocka_unit_test(what_netc_lacks_is_refused_by_name),
       cmocka_unit_test(what_picks_places_is_left_out),
       cmocka_unit_test(what_is_kept_comes_in_and_goes_out),
+      cmocka_unit_test(a_size_of_the_file_is_a_check),
       cmocka_unit_test(broken_files_are_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
