@@ -102,8 +102,7 @@ static void scales_of_files_name_their_modules(void **state) {
          "model.safetensors.index.json has scales of "
          "`model.layers.0.mlp.gate_proj`, but the config does not say how");
   write_in(folder, BESIDE, "{\"quantization\": {\"quant_algo\": \"FP8\"}}");
-  expect(command, 0,
-         "weight_dtype=\"fp8 mlp@1 q k v qkv o@0\"\n", NULL);
+  expect(command, 0, "weight_dtype=\"fp8 mlp@1 q k v qkv o@0\"\n", NULL);
 }
 
 static int64_t bytes_in(const char *path, const char *weights) {

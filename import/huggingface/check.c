@@ -130,8 +130,7 @@ void hugging_note_bytes(struct hugging *h, struct slice source) {
     type = slice_less(slice_from(type, 1), 1);
   graph_note(h->graph, "%s has %s bytes %s than this net in %.*s%s",
              h->stored.name, count_text(rest < 0 ? -rest : rest).text,
-             rest > 0 ? "more" : "less",
-             SLICE_ARG(type),
+             rest > 0 ? "more" : "less", SLICE_ARG(type),
              rest > 0 && has_further(h)
                  ? graph_text(h->graph,
                               ", in layer %" PRId64 ", which predicts later "

@@ -18,7 +18,7 @@ static const struct module {
 #include "import/huggingface/huggingface.def"
 };
 
-struct finder {
+struct module_finder {
   struct hugging *h;
   const struct quantised *q;
   int64_t layers, dense; /* layers without experts come first */
@@ -27,6 +27,7 @@ struct finder {
   /* For each layer and part: the word, "" for the net's type; NULL: none. */
   const char *(*at)[WEIGHTS_OF_COUNT];
   const struct fact *fact; /* of the last rule that was for a module */
+  bool *used;              /* rules that were */
 };
 
 /* Names */
@@ -81,7 +82,7 @@ static bool names(struct slice pattern, struct slice module) {
   return false;
 }
 
-static bool fits(const struct finder *f, const struct module_rule *rule,
+static bool fits(const struct module_finder *f, const struct module_rule *rule,
                  struct slice module) {
   static const char *const outer[] = {"model.", "language_model.model.",
                                       "model.language_model.", ""};
@@ -107,13 +108,13 @@ static bool is_listed(const struct hugging *h, const char *name) {
   return fact && fact->kind == FACT_OBJECT && fact->integer > 0;
 }
 
-static bool has(const struct finder *f, const struct module *module) {
+static bool has(const struct module_finder *f, const struct module *module) {
   const char *key = module->needs;
   return !*key || (hugging_fact(f->h, slice_of(key + (*key == '!'))) != NULL) ==
                       (*key != '!');
 }
 
-static bool is_there(const struct finder *f, enum weights_part part,
+static bool is_there(const struct module_finder *f, enum weights_part part,
                      int64_t layer) {
   bool several = is_listed(f->h, "mlp_only_layers") ||
                  number_of(f->h, "decoder_sparse_step") > 1;
@@ -125,7 +126,7 @@ static bool is_there(const struct finder *f, enum weights_part part,
 }
 
 /* "linear_attn.out_proj" is in layers of that type alone. */
-static bool is_of_layer(const struct finder *f, struct slice name,
+static bool is_of_layer(const struct module_finder *f, struct slice name,
                         int64_t layer) {
   const struct fact *type = hugging_fact(
       f->h, slice_of(graph_text(f->h->graph, "layer_types_%" PRId64, layer)));
@@ -135,7 +136,7 @@ static bool is_of_layer(const struct finder *f, struct slice name,
 }
 
 /* The word of a module: "" is the net's type. */
-static const char *type_of(struct finder *f, const struct module *module,
+static const char *type_of(struct module_finder *f, const struct module *module,
                            int64_t layer) {
   bool inside =
       module->part != WEIGHTS_OF_HEAD && module->part != WEIGHTS_OF_TABLE;
@@ -156,6 +157,7 @@ static const char *type_of(struct finder *f, const struct module *module,
       if ((f->only[i] >= 0 && f->only[i] != layer) || !fits(f, rule, full))
         continue;
       f->fact = rule->fact;
+      f->used[i] = true;
       if (!rule->type)
         return "";
       type = rule->type;
@@ -164,7 +166,7 @@ static const char *type_of(struct finder *f, const struct module *module,
   return type;
 }
 
-static bool find_part(struct finder *f, const struct module *module,
+static bool find_part(struct module_finder *f, const struct module *module,
                       int64_t layer) {
   const char **at = &f->at[layer][module->part];
   if (!is_there(f, module->part, layer) || !has(f, module))
@@ -188,7 +190,7 @@ static bool find_part(struct finder *f, const struct module *module,
 /* The list */
 
 /* The type that a list begins with: that of the largest part. */
-static const char *first_type(const struct finder *f) {
+static const char *first_type(const struct module_finder *f) {
   static const enum weights_part order[] = {
       WEIGHTS_OF_EXPERTS_UP, WEIGHTS_OF_UP,     WEIGHTS_OF_EXPERTS_DOWN,
       WEIGHTS_OF_DOWN,       WEIGHTS_OF_O,      WEIGHTS_OF_Q,
@@ -205,7 +207,7 @@ static const char *first_type(const struct finder *f) {
 }
 
 /* The type that these parts have in a layer; NULL: there are none of them. */
-static const char *one_type(const struct finder *f, unsigned parts,
+static const char *one_type(const struct module_finder *f, unsigned parts,
                             int64_t layer) {
   const char *type = NULL;
   for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
@@ -215,7 +217,7 @@ static const char *one_type(const struct finder *f, unsigned parts,
 }
 
 /* Whether parts have the same type as each other, in each layer. */
-static bool agree(const struct finder *f, unsigned parts) {
+static bool agree(const struct module_finder *f, unsigned parts) {
   for (int64_t layer = 0; layer < f->layers; layer++)
     for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
       if (parts & 1U << part && f->at[layer][part] &&
@@ -239,8 +241,9 @@ struct words_list {
 };
 
 /* "mlp@0-2:fp8"; of all layers that have some, "mlp". */
-static void put_run(const struct finder *f, const char *word, int64_t from,
-                    int64_t to, const char *type, struct words_list *list) {
+static void put_run(const struct module_finder *f, const char *word,
+                    int64_t from, int64_t to, const char *type,
+                    struct words_list *list) {
   text_printf(&list->text, " %s", word);
   if (from > 0 || to < f->layers - 1)
     text_printf(&list->text, "@%" PRId64, from);
@@ -251,8 +254,9 @@ static void put_run(const struct finder *f, const char *word, int64_t from,
 }
 
 /* Runs of layers whose type is not the usual; those without go along. */
-static void put_runs(const struct finder *f, const char *word, unsigned parts,
-                     const char *usual, struct words_list *list) {
+static void put_runs(const struct module_finder *f, const char *word,
+                     unsigned parts, const char *usual,
+                     struct words_list *list) {
   int64_t from = 0;
   const char *type = NULL;
   for (int64_t layer = 0; layer <= f->layers; layer++) {
@@ -266,7 +270,7 @@ static void put_runs(const struct finder *f, const char *word, unsigned parts,
   }
 }
 
-static const char *put_list(const struct finder *f, const char *first) {
+static const char *put_list(const struct module_finder *f, const char *first) {
   struct words_list list = {.text = text_new(f->h->graph->arena)};
   unsigned done = 0;
   text_put(&list.text, first);
@@ -307,7 +311,7 @@ static int64_t layer_of(const struct module_rule *rule) {
 }
 
 /* False: a rule is for some layers, but nothing says how many there are. */
-static bool count_layers(struct finder *f) {
+static bool count_layers(struct module_finder *f) {
   f->layers = number_of(f->h, "num_hidden_layers");
   for (size_t i = 0; f->layers < 1 && i < f->q->rules.count; i++) {
     const struct module_rule *rule = &f->q->rules.at[i];
@@ -326,18 +330,50 @@ static bool count_layers(struct finder *f) {
   return true;
 }
 
+/* Names that a rule may have for what is no matrix, or none of a net here. */
+static bool is_aside(struct slice name) {
+  static const char *const parts[] = {"norm",   "bias",    "conv",    "gate",
+                                      "router", "rotary",  "indexer", "mtp",
+                                      "mixer",  "experts."};
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (slice_find(name, parts[i]) < name.length)
+      return true;
+  return false;
+}
+
+/* Modules of the net's layers that it does not have: no silence about them. */
+static void note_unused(const struct module_finder *f) {
+  const struct module_rule *first = NULL;
+  int count = 0;
+  for (size_t i = 0; i < f->q->rules.count; i++) {
+    const struct module_rule *rule = &f->q->rules.at[i];
+    if (f->used[i] || f->only[i] < 0 || f->only[i] >= f->layers ||
+        is_aside(rule->pattern))
+      continue;
+    first = first ? first : rule;
+    count++;
+  }
+  if (first)
+    graph_note(f->h->graph,
+               "%d of the modules that its quantization names are no matrices "
+               "of this net, the first is `%.*s`",
+               count, SLICE_ARG(first->pattern));
+}
+
 const char *quantised_words(struct hugging *h, const struct quantised *q) {
   struct arena *arena = h->graph->arena;
   int64_t *only = arena_alloc(arena, q->rules.count + 1, sizeof *only);
   for (size_t i = 0; i < q->rules.count; i++)
     only[i] = layer_of(&q->rules.at[i]);
-  struct finder f = {.h = h,
-                     .q = q,
-                     .only = only,
-                     .dense = number_of(h, "first_k_dense_replace"),
-                     .experts = number_of(h, "num_experts") > 0 ||
-                                number_of(h, "num_local_experts") > 0 ||
-                                number_of(h, "n_routed_experts") > 0};
+  struct module_finder f = {
+      .h = h,
+      .q = q,
+      .only = only,
+      .used = arena_alloc(arena, q->rules.count + 1, sizeof *f.used),
+      .dense = number_of(h, "first_k_dense_replace"),
+      .experts = number_of(h, "num_experts") > 0 ||
+                 number_of(h, "num_local_experts") > 0 ||
+                 number_of(h, "n_routed_experts") > 0};
   if (!count_layers(&f))
     return NULL;
   if ((uint64_t)f.layers * q->rules.count > MOST_TRIALS) {
@@ -350,6 +386,7 @@ const char *quantised_words(struct hugging *h, const struct quantised *q) {
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
       if (!find_part(&f, &modules[i], layer))
         return NULL;
+  note_unused(&f);
   const char *first = first_type(&f);
   return first ? put_list(&f, first) : "";
 }
