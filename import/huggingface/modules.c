@@ -310,6 +310,23 @@ static int64_t layer_of(const struct module_rule *rule) {
   return at > 7 && (at == name.length || name.at[at] == '.') ? layer : -1;
 }
 
+/* Layers that are one module each, as Nemotron-H's, have other numbers here. */
+static bool refuse_mixers(const struct module_finder *f) {
+  for (size_t i = 0; i < f->q->rules.count; i++) {
+    const struct module_rule *rule = &f->q->rules.at[i];
+    if (f->only[i] < 0 ||
+        slice_find(rule->pattern, ".mixer.") == rule->pattern.length)
+      continue;
+    fact_fail(f->h->facts, rule->fact,
+              "`%.*s`: types of some mixers alone are not supported",
+              SLICE_ARG(rule->pattern));
+    return !graph_help(f->h->graph,
+                       "`--allow-unknown --weight-dtype TYPE` counts all "
+                       "weights in a type of `netc help settings`");
+  }
+  return false;
+}
+
 /* False: a rule is for some layers, but nothing says how many there are. */
 static bool count_layers(struct module_finder *f) {
   f->layers = number_of(f->h, "num_hidden_layers");
@@ -332,9 +349,9 @@ static bool count_layers(struct module_finder *f) {
 
 /* Names that a rule may have for what is no matrix, or none of a net here. */
 static bool is_aside(struct slice name) {
-  static const char *const parts[] = {"norm",   "bias",    "conv",    "gate",
-                                      "router", "rotary",  "indexer", "mtp",
-                                      "mixer",  "experts."};
+  static const char *const parts[] = {"norm",    "bias",   "conv",
+                                      "gate",    "router", "rotary",
+                                      "indexer", "mtp",    "experts."};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (slice_find(name, parts[i]) < name.length)
       return true;
@@ -374,7 +391,7 @@ const char *quantised_words(struct hugging *h, const struct quantised *q) {
       .experts = number_of(h, "num_experts") > 0 ||
                  number_of(h, "num_local_experts") > 0 ||
                  number_of(h, "n_routed_experts") > 0};
-  if (!count_layers(&f))
+  if (refuse_mixers(&f) || !count_layers(&f))
     return NULL;
   if ((uint64_t)f.layers * q->rules.count > MOST_TRIALS) {
     graph_fail(h->graph, 0, "its list of %zu modules is too long",
