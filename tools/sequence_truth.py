@@ -762,18 +762,19 @@ class DeformableAttention(nn.Module):
 class Mamba(nn.Module):
     """MambaMixer.slow_forward of transformers/models/mamba"""
 
-    def __init__(self, width, state=16, conv=4, expand=2, rank=None):
+    def __init__(self, width, state=16, conv=4, expand=2, rank=None,
+                 conv_bias=True, bias=False):
         super().__init__()
         inner = expand * width
         self.state, self.rank = state, rank or math.ceil(width / 16)
-        self.inside = nn.Linear(width, 2 * inner, bias=False)
+        self.inside = nn.Linear(width, 2 * inner, bias=bias)
         self.conv = nn.Conv1d(inner, inner, conv, groups=inner,
-                              padding=conv - 1)
+                              padding=conv - 1, bias=conv_bias)
         self.x = nn.Linear(inner, self.rank + 2 * state, bias=False)
         self.dt = nn.Linear(self.rank, inner)
         self.a_log = nn.Parameter(torch.zeros(inner, state))
         self.d = nn.Parameter(torch.ones(inner))
-        self.out = nn.Linear(inner, width, bias=False)
+        self.out = nn.Linear(inner, width, bias=bias)
         self.cut = (conv - 1) * inner * conv  # positions behind the last one
 
     def forward(self, x):
@@ -802,6 +803,9 @@ class Mamba(nn.Module):
 
 def state_spaces():
     for words, more in (("", {}),
+                        ("bias=none", dict(conv_bias=False)),
+                        ("bias=proj", dict(conv_bias=False, bias=True)),
+                        ("state=5 bias=all", dict(state=5, bias=True)),
                         ("state=5 conv=3 expand=3 dtrank=4",
                          dict(state=5, conv=3, expand=3, rank=4))):
         case(f"input 6x16; linear 16; ssm {words} naive".replace("  ", " "),
