@@ -230,6 +230,12 @@ static int64_t width_of(const struct hugging *h, const struct fact *multiple) {
   return width > 0 && width < HUGGING_MOST ? 256 * (int64_t)ceil(width) : 0;
 }
 
+/* A row of the table without this part. */
+static bool lacks(struct hugging *h, const char *part) {
+  return fact_fail(h->facts, fact(h, "block_configs"),
+                   "`block_configs` has a row without sizes of `%s`", part);
+}
+
 static bool tabulate_layer(struct hugging *h, int64_t i,
                            struct known_list *list) {
   const struct fact *group = of_part(h, i, "attention_n_heads_in_group");
@@ -241,30 +247,32 @@ static bool tabulate_layer(struct hugging *h, int64_t i,
     push(h, list,
          graph_text(h->graph, "grouped %" PRId64, heads / group->integer));
   else if (!is_true(of_part(h, i, "attention_no_op")))
-    return hugging_refuse(h, group ? group : fact(h, "block_configs"),
-                          "a divisor of the heads");
+    return group ? hugging_refuse(h, group, "a divisor of the heads")
+                 : lacks(h, "attention");
   if (is_true(of_part(h, i, "ffn_replace_with_linear")))
     push(h, list, "straight");
   else if (multiple && width_of(h, multiple))
     push(h, list,
          graph_text(h->graph, "sized %" PRId64, width_of(h, multiple)));
   else if (!is_true(of_part(h, i, "ffn_no_op")))
-    return hugging_refuse(h, multiple ? multiple : fact(h, "block_configs"),
-                          "a multiple of the width");
+    return multiple ? hugging_refuse(h, multiple, "a multiple of the width")
+                    : lacks(h, "ffn");
   return true;
 }
 
 static bool tabulate(struct hugging *h, const struct fact *table,
                      struct known_list *list) {
-  if (table->integer > HUGGING_MOST_LAYERS)
-    return hugging_refuse(h, table, "of at most 10,000 layers");
+  if (table->kind != FACT_OBJECT || table->integer < 1 ||
+      table->integer > HUGGING_MOST_LAYERS)
+    return hugging_refuse(h, table, "a list with 1 to 10,000 layers");
   for (int64_t i = 0; i < table->integer; i++) {
     size_t before = list->all.count;
     if (!tabulate_layer(h, i, list))
       return false;
     join(h, list, before);
   }
-  return true;
+  return list->all.count ||
+         fact_fail(h->facts, table, "`block_configs` has no layer");
 }
 
 /* As many as the config says, or as a list has kinds. */
@@ -287,7 +295,7 @@ static bool fill(struct hugging *h, struct known_list *list) {
 #include "import/huggingface/huggingface.def"
   if (letters)
     return spell(h, letters, list);
-  if (table && table->kind == FACT_OBJECT)
+  if (table)
     return tabulate(h, table, list);
   if (layers > HUGGING_MOST_LAYERS)
     return hugging_refuse(h, fact(h, "num_hidden_layers"), "from 1 to 10,000");
