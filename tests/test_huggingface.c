@@ -308,6 +308,22 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "`lm_head`"},
       {"{\"model_type\": \"llama\", \"quantization\": \"q4\"}",
        "`quantization` is q4, not an object"},
+      {"{\"model_type\": \"exaone4\", \"num_hidden_layers\": 4, "
+       "\"sliding_window_pattern\": \"LXG\"}",
+       "`sliding_window_pattern`: layer 2 is `X`, a kind of block that netc"},
+      {"{\"model_type\": \"deepseek_v4\", \"num_hidden_layers\": 2, "
+       "\"compress_ratios\": [0, 8]}",
+       ":1:78: error: `compress_ratios_1`: layer 2 is `8`"},
+      {"{\"model_type\": \"nemotron-nas\", \"num_attention_heads\": 4,\n"
+       "\"block_configs\": [{\"attention\": {\"n_heads_in_group\": 3}}]}",
+       "n_heads_in_group` is 3, not a divisor of the heads"},
+      {"{\"model_type\": \"nemotron-nas\",\n\"block_configs\": [{"
+       "\"attention\": {\"no_op\": true}}]}",
+       ":2:18: error: `block_configs` has a row without sizes of `ffn`"},
+      {"{\"model_type\": \"nemotron-nas\", \"block_configs\": []}",
+       "`block_configs` has no layer"},
+      {"{\"model_type\": \"gemma4\", \"num_kv_shared_layers\": 10}",
+       "is 10: netc has the blocks of `gemma4` only with 0"},
       {"{\"model_type\": \"llama\"", "not JSON: a comma was expected"},
       {"{\"model_type\": \"llama\"} {}",
        "not JSON: the file continues after the object"},

@@ -262,9 +262,11 @@ static bool tabulate_layer(struct hugging *h, int64_t i,
 
 static bool tabulate(struct hugging *h, const struct fact *table,
                      struct known_list *list) {
-  if (table->kind != FACT_OBJECT || table->integer < 1 ||
-      table->integer > HUGGING_MOST_LAYERS)
-    return hugging_refuse(h, table, "a list with 1 to 10,000 layers");
+  if (table->kind != FACT_OBJECT)
+    return hugging_refuse(h, table, "a list");
+  if (table->integer > HUGGING_MOST_LAYERS)
+    return fact_fail(h->facts, table,
+                     "`block_configs` has more than 10,000 layers");
   for (int64_t i = 0; i < table->integer; i++) {
     size_t before = list->all.count;
     if (!tabulate_layer(h, i, list))
@@ -285,13 +287,19 @@ static int64_t layers_of(const struct hugging *h) {
   return layers;
 }
 
+static bool refuse_number(struct hugging *h, const struct fact *at) {
+  return fact_fail(h->facts, at,
+                   "`%.*s` is %.*s: netc has the blocks of `%s` only with 0",
+                   SLICE_ARG(at->name), SLICE_ARG(at->text), h->type->name);
+}
+
 static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
   int64_t layers = layers_of(h);
   bool apart = fact(h, "layers_block_type");
 #define ZERO(its, key)                                   \
   if (strcmp(h->type->name, its) == 0 && number(h, key)) \
-    return hugging_refuse(h, fact(h, key), "supported here: 0 is");
+    return refuse_number(h, fact(h, key));
 #include "import/huggingface/huggingface.def"
   if (letters)
     return spell(h, letters, list);
