@@ -161,6 +161,39 @@ struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
   return node;
 }
 
+int graph_reshape(struct graph *graph, int input,
+                  const struct graph_shape *shape) {
+  bool flat = shape->rank == 1;
+  if (graph_same_shape(graph_shape(graph, input), shape))
+    return input;
+  struct graph_node *node =
+      graph_layer(graph, flat ? WORD_FLATTEN : WORD_RESHAPE, input);
+  if (!flat)
+    graph_arg(graph, node, PART_OTHER, "",
+              graph_sizes(graph, shape->size, shape->rank));
+  return node->index;
+}
+
+struct graph_node *graph_permute(struct graph *graph, int input,
+                                 const int *order, int count) {
+  struct graph_node *node = graph_layer(graph, WORD_PERMUTE, input);
+  for (int i = 0; i < count; i++)
+    graph_int(graph, node, PART_NONE, "", order[i]);
+  return node;
+}
+
+struct graph_node *graph_constant(struct graph *graph,
+                                  const struct graph_shape *shape, bool fixed) {
+  struct graph_node *node = graph_join(graph, WORD_WEIGHT);
+  graph_arg(graph, node, shape->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
+            graph_sizes(graph, shape->size, shape->rank));
+  if (fixed) {
+    graph_flag(graph, node, "fixed");
+    node->frozen = false;
+  }
+  return node;
+}
+
 void graph_become(struct graph_node *node, enum layer_word word, int input) {
   node->word = word;
   node->open = true;

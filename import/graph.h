@@ -197,6 +197,15 @@ void graph_operand(struct graph *graph, struct graph_node *node, int input);
 /* Adds a join of two tensors. */
 struct graph_node *graph_pair(struct graph *graph, enum layer_word word, int a,
                               int b);
+/* Adds a `flatten` or a `reshape` unless the shape is the same. */
+int graph_reshape(struct graph *graph, int input,
+                  const struct graph_shape *shape);
+/* Adds a `permute` of `count` axes. */
+struct graph_node *graph_permute(struct graph *graph, int input,
+                                 const int *order, int count);
+/* Adds a `weight` of that shape; `fixed`: not trained, and not counted. */
+struct graph_node *graph_constant(struct graph *graph,
+                                  const struct graph_shape *shape, bool fixed);
 /* Makes a node another layer, on one tensor; arguments are added later. */
 void graph_become(struct graph_node *node, enum layer_word word, int input);
 /* Adds a `slice` of the axis called `name`. */

@@ -143,9 +143,6 @@ static inline struct graph_node *keras_node(struct keras_call *call,
 }
 /* A node with exactly the tensor's shape: a flatten if it has more axes. */
 int keras_exact(struct keras_call *call, const struct keras_tensor *tensor);
-/* Adds a `reshape` unless the shape is the same. */
-int keras_reshape(struct keras_call *call, int input,
-                  const struct graph_shape *shape);
 /* Notes that masks are left out. */
 void keras_note_masks(struct keras_call *call);
 /* Gives a node as the call's next output. */

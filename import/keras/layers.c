@@ -193,8 +193,8 @@ bool keras_flatten(struct keras_call *call) {
     return keras_give_vector(call, call->inputs[0].node);
   out.size[lead] = graph_count(out.size + lead, (size_t)(out.rank - lead));
   out.rank = lead + 1;
-  return keras_give(call,
-                    keras_reshape(call, keras_exact(call, call->inputs), &out));
+  return keras_give(
+      call, graph_reshape(call->graph, keras_exact(call, call->inputs), &out));
 }
 
 /* A model with channels first needs transposes. */
@@ -218,13 +218,11 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
                    const json_t *dims, int from) {
   const int rank = in->shape.rank;
   bool seen[LIMIT_RANK] = {false}, same = true;
-  struct graph *g = call->graph;
-  int input = keras_exact(call, in);
+  int input = keras_exact(call, in), order[LIMIT_RANK];
   if (json_array_size(dims) != (size_t)(rank + from) || call->keras->lead > 0 ||
       call->keras->channels_first[rank])
     return keras_fail(
         call, "its order must be one of the input's axes, channels last");
-  struct graph_node *node = keras_node(call, WORD_PERMUTE, input);
   for (int i = 0; i < rank; i++) {
     int64_t axis;
     if (!keras_integer(call, json_array_get(dims, (size_t)(i + from)), "dims",
@@ -234,11 +232,11 @@ bool keras_permute(struct keras_call *call, const struct keras_tensor *in,
       return keras_fail(call, "an axis is listed twice");
     seen[axis - 1] = true;
     same = same && axis == i + 1;
-    graph_flag(g, node, graph_text(g, "%" PRId64, axis - 1));
+    order[i] = (int)axis - 1;
   }
-  if (same)
-    g->nodes.count--;
-  return keras_give(call, same ? input : node->index);
+  return keras_give(
+      call,
+      same ? input : graph_permute(call->graph, input, order, rank)->index);
 }
 
 bool keras_permute_layer(struct keras_call *call) {
@@ -254,7 +252,7 @@ bool keras_repeat_vector(struct keras_call *call) {
   if (in->rank != 1)
     return keras_fail(call, "its input is not a vector");
   struct graph_node *node = keras_node(
-      call, WORD_UP, keras_reshape(call, call->inputs[0].node, &one));
+      call, WORD_UP, graph_reshape(call->graph, call->inputs[0].node, &one));
   graph_int(call->graph, node, PART_OTHER, "", times);
   return keras_give(call, node->index);
 }

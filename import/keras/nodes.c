@@ -61,20 +61,8 @@ bool keras_fill_shape(struct keras_call *call, const json_t *target,
                     all, what);
 }
 
-int keras_reshape(struct keras_call *call, int input,
-                  const struct graph_shape *shape) {
-  if (graph_same_shape(graph_shape(call->graph, input), shape))
-    return input;
-  if (shape->rank == 1)
-    return keras_node(call, WORD_FLATTEN, input)->index;
-  struct graph_node *node = keras_node(call, WORD_RESHAPE, input);
-  graph_arg(call->graph, node, PART_OTHER, "",
-            graph_sizes(call->graph, shape->size, shape->rank));
-  return node->index;
-}
-
 int keras_exact(struct keras_call *call, const struct keras_tensor *tensor) {
-  return keras_reshape(call, tensor->node, &tensor->shape);
+  return graph_reshape(call->graph, tensor->node, &tensor->shape);
 }
 
 void keras_note_masks(struct keras_call *call) {
@@ -113,7 +101,8 @@ bool keras_give_same(struct keras_call *call, int node) {
 
 bool keras_give_reshaped(struct keras_call *call,
                          const struct graph_shape *shape) {
-  return keras_give(call, keras_reshape(call, call->inputs[0].node, shape));
+  return keras_give(call,
+                    graph_reshape(call->graph, call->inputs[0].node, shape));
 }
 
 bool keras_give_active(struct keras_call *call, int node) {
@@ -166,16 +155,9 @@ int keras_part(struct keras_call *call, int input, int axis, int64_t from,
 
 int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed) {
-  struct graph *g = call->graph;
-  struct graph_node *node = graph_join(g, WORD_WEIGHT);
-  graph_arg(g, node, shape->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
-            graph_sizes(g, shape->size, shape->rank));
-  if (fixed) {
-    graph_flag(g, node, "fixed");
-    node->frozen = false;
-  } else {
+  struct graph_node *node = graph_constant(call->graph, shape, fixed);
+  if (!fixed)
     graph_tensor(node, shape->size, (size_t)shape->rank);
-  }
   return node->index;
 }
 

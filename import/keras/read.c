@@ -124,7 +124,7 @@ static int last_step(struct keras_call *call,
                      const struct keras_tensor *tensor) {
   int64_t steps = graph_shape(call->graph, tensor->last_of)->size[0];
   int part = keras_part(call, tensor->last_of, 0, steps - 1, steps);
-  return keras_reshape(call, part, &tensor->shape);
+  return graph_reshape(call->graph, part, &tensor->shape);
 }
 
 static bool resolve(struct keras *k, struct keras_model *m,

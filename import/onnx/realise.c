@@ -88,8 +88,9 @@ static int same_move(struct onnx *x, int node, enum layer_word word,
   const struct extra *extra = onnx_extra(x, node);
   for (size_t i = 0; i < extra->moves.count; i++) {
     const struct graph_node *move = graph_at(x->graph, extra->moves.at[i]);
-    bool same = move->word == word &&
-                graph_same_shape(graph_shape(x->graph, move->index), shape);
+    bool same =
+        move->word == word &&
+        (order || graph_same_shape(graph_shape(x->graph, move->index), shape));
     for (size_t k = 0; same && order && k < move->args.count; k++)
       same = atoi(move->args.at[k].value) == order[k];
     if (same)
@@ -106,27 +107,19 @@ static int reshaped(struct onnx *x, int node, const struct graph_shape *shape) {
       same_move(x, node, flat ? WORD_FLATTEN : WORD_RESHAPE, shape, NULL);
   if (same >= 0)
     return same;
-  struct graph_node *layer =
-      onnx_layer(x, flat ? WORD_FLATTEN : WORD_RESHAPE, node);
-  if (!flat)
-    graph_arg(x->graph, layer, PART_OTHER, "",
-              graph_sizes(x->graph, shape->size, shape->rank));
-  note_move(x, node, layer->index);
-  return layer->index;
+  int made = graph_reshape(x->graph, node, shape);
+  note_move(x, node, made);
+  return made;
 }
 
 static int permuted(struct onnx *x, int node, const int *order) {
-  struct graph_shape shape = *graph_shape(x->graph, node), now = shape;
-  for (int i = 0; i < shape.rank; i++)
-    now.size[i] = shape.size[order[i]];
-  int same = same_move(x, node, WORD_PERMUTE, &now, order);
+  int same = same_move(x, node, WORD_PERMUTE, NULL, order);
   if (same >= 0)
     return same;
-  struct graph_node *layer = onnx_layer(x, WORD_PERMUTE, node);
-  for (int i = 0; i < shape.rank; i++)
-    graph_int(x->graph, layer, PART_NONE, "", order[i]);
-  note_move(x, node, layer->index);
-  return layer->index;
+  int rank = graph_shape(x->graph, node)->rank;
+  int made = graph_permute(x->graph, node, order, rank)->index;
+  note_move(x, node, made);
+  return made;
 }
 
 /* A channel shuffle: the last axis is k x g of g x k. */

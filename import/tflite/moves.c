@@ -12,15 +12,6 @@ bool tflite_view(struct tflite *t) {
   return in && tflite_give_view(t, 0, in->node);
 }
 
-/* Transposes a layer's output; `axes` does not include the batch. */
-static struct graph_node *permute(struct tflite *t, int input, int rank,
-                                  const int *axes) {
-  struct graph_node *node = tflite_layer(t, WORD_PERMUTE, input);
-  for (int i = 0; i < rank; i++)
-    graph_flag(t->graph, node, graph_text(t->graph, "%d", axes[i]));
-  return node;
-}
-
 bool tflite_transpose(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   int64_t order[LIMIT_RANK];
@@ -39,15 +30,8 @@ bool tflite_transpose(struct tflite *t) {
   }
   if (same)
     return tflite_give_view(t, 0, in->node);
-  return tflite_give(t, 0, permute(t, tflite_exact(t, in), count - 1, axes));
-}
-
-/* Reshapes a layer's output. */
-static int reshape(struct tflite *t, int input, int rank,
-                   const int64_t *sizes) {
-  struct graph_node *node = tflite_layer(t, WORD_RESHAPE, input);
-  graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, sizes, rank));
-  return node->index;
+  return tflite_give(
+      t, 0, graph_permute(t->graph, tflite_exact(t, in), axes, count - 1));
 }
 
 /* In TensorFlow a block's channels are ordered by pixel, then by channel; in
@@ -66,10 +50,10 @@ bool tflite_blocks(struct tflite *t) {
   int64_t rows = deep ? size[0] / by : size[0];
   int64_t columns = deep ? size[1] / by : size[1];
   const int64_t channels = size[2] / by / by;
-  const int64_t from[2][5] = {{rows, columns, by, by, channels},
-                              {rows, by, columns, by, size[2]}};
-  int node = reshape(t, tflite_exact(t, in), 5, from[deep]);
-  return tflite_give_view(t, 0, permute(t, node, 5, order)->index);
+  const struct graph_shape from[2] = {{5, {rows, columns, by, by, channels}},
+                                      {5, {rows, by, columns, by, size[2]}}};
+  int node = graph_reshape(t->graph, tflite_exact(t, in), &from[deep]);
+  return tflite_give_view(t, 0, graph_permute(t->graph, node, order, 5)->index);
 }
 
 enum { MOST_COPIES = 1024 };
@@ -153,13 +137,13 @@ bool tflite_pack(struct tflite *t) {
     return tflite_fail(t, "its output must have one axis more than its inputs");
   int axis = tflite_axis(t, out, tflite_int(t, 1, 4, 0)), rank = out->rank - 1;
   int *nodes = axis < 0 ? NULL : tflite_operands(t, in->rank - 1);
-  int64_t sizes[LIMIT_RANK];
+  struct graph_shape one = {.rank = rank};
   if (!nodes)
     return false;
-  memcpy(sizes, out->dims + 1, (size_t)rank * sizeof *sizes);
-  sizes[axis] = 1;
+  memcpy(one.size, out->dims + 1, (size_t)rank * sizeof *one.size);
+  one.size[axis] = 1;
   for (uint64_t i = 0; i < t->at->inputs.count && axis > 0; i++)
-    nodes[i] = reshape(t, nodes[i], rank, sizes);
+    nodes[i] = graph_reshape(t->graph, nodes[i], &one);
   enum layer_word word = axis ? WORD_CONCAT : WORD_STACK;
   return tflite_give(t, 0, join(t, word, nodes, axis, rank));
 }

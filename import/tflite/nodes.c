@@ -125,16 +125,7 @@ struct graph_node *tflite_layer(struct tflite *t, enum layer_word word,
 }
 
 int tflite_exact(struct tflite *t, const struct tflite_tensor *tensor) {
-  const struct graph_shape *shape = &tensor->shape;
-  if (graph_same_shape(graph_shape(t->graph, tensor->node), shape))
-    return tensor->node;
-  bool flat = shape->rank == 1;
-  struct graph_node *node =
-      tflite_layer(t, flat ? WORD_FLATTEN : WORD_RESHAPE, tensor->node);
-  if (!flat)
-    graph_arg(t->graph, node, PART_OTHER, "",
-              graph_sizes(t->graph, shape->size, shape->rank));
-  return node->index;
+  return graph_reshape(t->graph, tensor->node, &tensor->shape);
 }
 
 /* A constant as a node, without the batch; -1 with an error. */
@@ -151,10 +142,7 @@ static int constant_node(struct tflite *t, struct tflite_tensor *constant,
     shape.size[shape.rank++] = constant->dims[i];
   if (shape.rank == 0) /* a scalar */
     shape = (struct graph_shape){1, {1}};
-  struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
-  graph_arg(t->graph, node, shape.rank == 1 ? PART_CHANNELS : PART_OTHER, "",
-            graph_sizes(t->graph, shape.size, shape.rank));
-  graph_flag(t->graph, node, "fixed");
+  struct graph_node *node = graph_constant(t->graph, &shape, true);
   bool taken = tflite_take(t, node, "weight", constant, NULL);
   node->params = 0; /* not trained */
   return taken ? node->index : -1;

@@ -3,6 +3,8 @@
  * separate matrices, UNIDIRECTIONAL_SEQUENCE_RNN, and SVDF, which keeps its
  * state between inferences.
  */
+#include <string.h>
+
 #include "import/tflite/tflite.h"
 
 /* Operands of the schema; four gates each: input, forget, cell, output. */
@@ -144,9 +146,9 @@ bool tflite_svdf_state(struct tflite *t, int number) {
 
 /* Adds a trained tensor as a node without inputs. */
 static int learned(struct tflite *t, const struct tflite_tensor *from) {
-  struct graph_node *node = graph_join(t->graph, WORD_WEIGHT);
-  graph_arg(t->graph, node, from->rank == 1 ? PART_CHANNELS : PART_OTHER, "",
-            graph_sizes(t->graph, from->dims, from->rank));
+  struct graph_shape shape = {.rank = from->rank};
+  memcpy(shape.size, from->dims, sizeof shape.size);
+  struct graph_node *node = graph_constant(t->graph, &shape, false);
   return tflite_take(t, node, "weight", from, NULL) ? node->index : -1;
 }
 
@@ -154,9 +156,9 @@ static int learned(struct tflite *t, const struct tflite_tensor *from) {
 static struct graph_node *
 shift_state(struct tflite *t, const struct tflite_tensor *state, int values) {
   int64_t filters = state->shape.size[0], steps = state->shape.size[1];
-  const int64_t column[] = {filters, 1};
-  struct graph_node *node = tflite_layer(t, WORD_RESHAPE, values);
-  graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, column, 2));
+  const struct graph_shape column = {2, {filters, 1}};
+  struct graph_node *node =
+      graph_at(t->graph, graph_reshape(t->graph, values, &column));
   if (steps > 1) {
     int kept = graph_slice(t->graph, state->node, 1, "c", 1, steps)->index;
     node = graph_pair(t->graph, WORD_CONCAT, kept, node->index);
@@ -177,10 +179,8 @@ static struct graph_node *sum_ranks(struct tflite *t, struct graph_node *node,
                                     int64_t filters, int64_t rank) {
   if (rank == 1)
     return node;
-  const int64_t sizes[] = {filters / rank, rank};
-  node = tflite_layer(t, WORD_RESHAPE, node->index);
-  graph_arg(t->graph, node, PART_OTHER, "", graph_sizes(t->graph, sizes, 2));
-  return sum_rows(t, node->index);
+  const struct graph_shape sums = {2, {filters / rank, rank}};
+  return sum_rows(t, graph_reshape(t->graph, node->index, &sums));
 }
 
 bool tflite_svdf(struct tflite *t) {
