@@ -124,6 +124,7 @@ static void lists_are_types_of_parts(void **state) {
       {"fp8 mlp@0-31:nvfp4 attention:nvfp4", "nvfp4", ""},
       {"mlx_4 table head", "nvfp4 attention:mlx_4 mlp:mlx_4", ""},
       {"gptq_4_g128", "gptq", ""},
+      {"ct_4_g128", "ct", ""},
       {"awq_g64", "awq_4_g64", ""},
       {"mlx_4_row", NULL, "unknown weight_dtype `mlx_4_row`"},
       {"gptq_9_g64", NULL, "unknown weight_dtype `gptq_9_g64`"},

@@ -114,7 +114,7 @@ static bool lie_alike(const struct weights_type *a,
 /* The first type of that stem and layout: gptq_4_g64 is gptq_g64. */
 static int first_alike(int type) {
   size_t stem = strcspn(types[type].word, "_");
-  for (int i = 1; i < type; i++)
+  for (int i = 1; type >= WEIGHTS_LISTED && i < type; i++)
     if (strncmp(types[i].word, types[type].word, stem) == 0 &&
         lie_alike(&types[i], &types[type]))
       return i;

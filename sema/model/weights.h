@@ -16,6 +16,7 @@ enum weight_element {
 #define KERNELS(constant, ...) KERNELS_##constant,
 #define MIX(constant, ...) MIX_##constant,
 #include "sema/model/elements.def"
+  WEIGHTS_LISTED /* those after it are GROUPED */
 };
 
 /* Parts of a language model whose matrices files distinguish. */
