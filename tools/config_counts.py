@@ -128,13 +128,13 @@ def ends(c, tied):
 
 
 @family("smollm3", "mimo", "seed_oss", "hunyuan_v1_dense", "ernie4_5",
-        "exaone4", "olmo3")
+        "exaone4", "olmo3", "glm4")
 def dense(c):
     kind, width = c.data["model_type"], c("hidden_size")
     heads, kv, dim = heads_of(c)
-    bias = 3 if kind in ("mimo", "seed_oss") else 0
+    bias = 3 if kind in ("mimo", "seed_oss", "glm4") else 0
     norms = {"exaone4": 2 * dim, "hunyuan_v1_dense": 2 * dim,
-             "olmo3": (heads + kv) * dim}.get(kind, 0)
+             "olmo3": (heads + kv) * dim, "glm4": 2 * width}.get(kind, 0)
     layer = gqa(width, heads, kv, dim, bias=bias, norms=norms)
     layer += swiglu(width, c("intermediate_size")) + 2 * width
     tied = c("tie_word_embeddings", default=kind in ("smollm3", "ernie4_5"))
@@ -157,7 +157,7 @@ def mistral3(c):
 
 @family("glm4_moe", "minimax_m2", "hunyuan_v1_moe", "ernie4_5_moe",
         "step3p7", "step3p5", "mimo_v2_flash", "gpt_oss", "minimax_m3",
-        "minimax_m3_vl")
+        "minimax_m3_vl", "dots1")
 def experts(c):
     kind, width = c.data["model_type"], c("hidden_size")
     total = 0
@@ -211,6 +211,7 @@ ATTENTIONS = {
         c, i, norms=sum(heads_of(c)[:2]) * c("head_dim")),
     "hunyuan_v1_moe": lambda c, i: headed(c, i, norms=2 * c("head_dim")),
     "ernie4_5_moe": headed,
+    "dots1": lambda c, i: headed(c, i, norms=2 * heads_of(c)[2]),
     "gpt_oss": lambda c, i: headed(c, i, bias=4,
                                    norms=c("num_attention_heads")),
     "step3p5": step_attention, "step3p7": step_attention,
@@ -234,6 +235,7 @@ def gpt_oss_feed(c, i):
 
 
 FEEDS = {
+    "dots1": lambda c, i: FEEDS["glm4_moe"](c, i),
     "glm4_moe": lambda c, i: feed(
         c, i >= c("first_k_dense_replace"), c("n_routed_experts"),
         c("moe_intermediate_size"),
