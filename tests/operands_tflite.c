@@ -94,9 +94,11 @@ static void put_code(struct flat *f, size_t from, const char *name) {
 
 static void put_tensor(struct flat *f, size_t from, const struct trial *t,
                        char letter) {
-  static const int ranks[] = {4, 3, 2, 1};
+  static const int ranks[] = {4, 3, 2, 1}, changes[] = {0, 1, -1};
   bool constant = letter == CONSTANT || letter == SCALAR || letter == EMPTY;
   int rank = letter == SCALAR ? 0 : letter == EMPTY ? 1 : ranks[t->seed % 4];
+  bool result = letter == OWN || letter == 'z';
+  rank += result ? changes[t->seed / 4 % 3] : 0;
   size_t at = table(f, 15);
   refer_table(f, from, at);
   size_t shape = vector(f, at, (size_t)rank, 4);
