@@ -1360,10 +1360,10 @@ static void qlora_needs_no_other_net(void **state) {
   fclose(file);
   struct run r = run(NETC " %s --lora 16 --base nf4 --brief", path);
   assert_int_equal(r.status, 0);
-  assert_holds(r.out, "\n  needs      12.4 GiB   ");
+  assert_holds(r.out, "\n  needs      13.4 GiB   ");
   run_free(&r);
   r = run(NETC " %s --lora 16 --base nf4 --details", path);
-  assert_holds(r.out, "  12.38 GiB ");
+  assert_holds(r.out, "  13.38 GiB ");
   run_free(&r);
 }
 

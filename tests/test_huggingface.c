@@ -259,7 +259,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"lama\"}", "`--as llama` reads it as a type"},
       {"{\"model_type\": \"warp\"}", "`netc import --types` lists these"},
       {"{\"model_type\": 3}", "`model_type` is 3, not the name of an arch"},
-      {"{\"architectures\": [\"LlamaForCausalLM\"]}", "has no `model_type`"},
+      {"{\"architectures\": [\"WarpForCausalLM\"]}", "has no `model_type`"},
       {"{\"model_type\": \"llama\", \"architectures\": [\"LlamaForFun\"]}",
        "the head of `LlamaForFun` is not supported"},
       {"{\"model_type\": \"clip\", \"architectures\": [\"CLIPForFun\"]}",
@@ -404,7 +404,7 @@ static void a_neighbour_may_say_how_weights_are_stored(void **state) {
        "infer dtype=f16 weight_dtype=fp8\n", NULL},
       {"\"quant_algo\": \"FP8\", \"exclude_modules\": [\"lm_head\", "
        "\"model.layers.0*\"]",
-       "", "but the config has no `num_hidden_layers`"},
+       "infer dtype=f16 weight_dtype=\"fp8 attention@0 mlp@0\"\n", NULL},
       {"\"quant_algo\": \"FP8\"", "",
        "its hf_quant_config.json, FP8, is not supported"},
       {"\"quant_algo\": \"NVFP4\", \"group_size\": 16, \"exclude_modules\": "
