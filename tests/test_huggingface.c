@@ -563,7 +563,7 @@ static void gguf_is_a_net(void **state) {
          "error: ");
   expect("sed s/qwen2/qwen9/g " FOLDER "gguf/qwen2-0.5b-q8_0.gguf | " NETC
          " import -",
-         1, "", "the model_type `qwen9` is not supported");
+         1, "", "the general.architecture `qwen9` is not supported");
 }
 
 int main(void) {

@@ -30,7 +30,7 @@ bool hugging_refuse(struct hugging *h, const struct fact *fact,
 
 /* The type, and what it takes where the config is silent. */
 
-static const struct template_type *find_type(struct slice name) {
+const struct template_type *hugging_type(struct slice name) {
   for (size_t i = 0; i < sizeof types / sizeof *types; i++)
     if (slice_is(name, types[i].name))
       return &types[i];
@@ -69,7 +69,7 @@ static const struct template_type *type_of_class(const struct fact *fact) {
 }
 
 static const struct template_type *type_of_word(const struct fact *fact) {
-  return fact && fact->kind == FACT_WORD ? find_type(fact->text) : NULL;
+  return fact && fact->kind == FACT_WORD ? hugging_type(fact->text) : NULL;
 }
 
 /*
@@ -104,8 +104,8 @@ static bool unknown_type(struct hugging *h, const struct fact *fact) {
   struct suggestion s = suggest_begin(fact->text);
   suggest_types(&s);
   struct slice nearest = s.best.at ? s.best : slice_of("llama");
-  fact_fail(h->facts, fact, "the model_type `%.*s` is not supported",
-            SLICE_ARG(fact->text));
+  fact_fail(h->facts, fact, "the %s `%.*s` is not supported",
+            h->type_key ? h->type_key : "model_type", SLICE_ARG(fact->text));
   return graph_help(h->graph,
                     "`--as %.*s` reads it as a type that netc knows, if its "
                     "blocks are the same; `netc import --types` lists these",
@@ -126,7 +126,7 @@ static bool unknown_as(struct hugging *h) {
 static bool choose_type(struct hugging *h) {
   const struct fact *fact = fact_of(h->facts, "model_type");
   if (h->options->as) {
-    h->type = find_type(slice_of(h->options->as));
+    h->type = hugging_type(slice_of(h->options->as));
     return h->type || unknown_as(h);
   }
   h->type = said_type(h);
@@ -154,24 +154,6 @@ bool hugging_pair(const char **at, struct slice *name, struct slice *value) {
   return true;
 }
 
-static void put_fact(struct facts *facts, struct slice name,
-                     struct slice text) {
-  struct fact *fact = fact_put(facts, name);
-  fact->text = text;
-  fact->kind = FACT_INT;
-  fact->integer = 0;
-  if (slice_is(text, "true") || slice_is(text, "false"))
-    fact->kind = FACT_BOOL;
-  else if (!is_digit(*text.at))
-    fact->kind = FACT_WORD;
-  else if (memchr(text.at, '.', text.length) ||
-           memchr(text.at, 'e', text.length))
-    fact->kind = FACT_REAL;
-  fact->integer = slice_is(text, "true");
-  for (size_t i = 0; fact->kind == FACT_INT && i < text.length; i++)
-    fact->integer = 10 * fact->integer + text.at[i] - '0';
-}
-
 /* In the part that describes the language model, or of the whole. */
 static const struct fact *in_parts(const struct hugging *h, struct slice name) {
   const struct fact *fact = NULL;
@@ -186,7 +168,7 @@ static const struct fact *in_parts(const struct hugging *h, struct slice name) {
 /* `a=@b` of a type's row: the type's key b has another meaning elsewhere. */
 static const struct fact *renamed(const struct hugging *h, struct slice name) {
   struct slice key, value;
-  for (const char *at = h->type ? h->type->defaults : "";
+  for (const char *at = h->type && !h->type_key ? h->type->defaults : "";
        hugging_pair(&at, &key, &value);)
     if (slice_equal(key, name) && *value.at == '@')
       return in_parts(h, slice_from(value, 1));
@@ -215,15 +197,15 @@ static void count_labels(struct hugging *h) {
   const struct fact *labels = fact_of(h->facts, "id2label");
   if (labels && labels->kind == FACT_OBJECT && labels->integer > 0 &&
       !fact_of(h->facts, "num_labels"))
-    put_fact(h->facts, slice_of("num_labels"),
-             slice_of(graph_text(h->graph, "%" PRId64, labels->integer)));
+    fact_put_text(h->facts, slice_of("num_labels"),
+                  slice_of(graph_text(h->graph, "%" PRId64, labels->integer)));
 }
 
 static void put_defaults(struct hugging *h) {
   struct slice name, value;
   for (const char *at = h->type->defaults; hugging_pair(&at, &name, &value);)
     if (*value.at != '@' && !is_said(h, name))
-      put_fact(h->facts, name, value);
+      fact_put_text(h->facts, name, value);
 }
 
 /* What is said elsewhere, or in other words. */
@@ -242,10 +224,10 @@ static bool choose_head(struct hugging *h) {
     fact_put(h->facts, slice_of("head"))->kind = FACT_NULL;
   if (!fact || fact->kind != FACT_WORD)
     return true;
-#define HEAD(end, word)                                   \
-  if (slice_ends(fact->text, end)) {                      \
-    put_fact(h->facts, slice_of("head"), slice_of(word)); \
-    return true;                                          \
+#define HEAD(end, word)                                        \
+  if (slice_ends(fact->text, end)) {                           \
+    fact_put_text(h->facts, slice_of("head"), slice_of(word)); \
+    return true;                                               \
   }
 #include "import/huggingface/huggingface.def"
   return hugging_unknown_head(h);
@@ -261,8 +243,8 @@ static void choose_pattern(struct hugging *h) {
     if (!at || !slice_is(fact->text, "full_attention"))
       continue;
     long layer = strtol(at + sizeof key - 1, NULL, 10);
-    put_fact(h->facts, slice_of("sliding_window_pattern"),
-             slice_of(graph_text(h->graph, "%ld", layer + 1)));
+    fact_put_text(h->facts, slice_of("sliding_window_pattern"),
+                  slice_of(graph_text(h->graph, "%ld", layer + 1)));
     return;
   }
 }

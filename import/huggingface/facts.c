@@ -39,6 +39,23 @@ struct fact *fact_put(struct facts *facts, struct slice name) {
   return &facts->all.at[entry->number];
 }
 
+void fact_put_text(struct facts *facts, struct slice name, struct slice text) {
+  struct fact *fact = fact_put(facts, name);
+  fact->text = text;
+  fact->kind = FACT_INT;
+  fact->integer = 0;
+  if (slice_is(text, "true") || slice_is(text, "false"))
+    fact->kind = FACT_BOOL;
+  else if (!is_digit(*text.at))
+    fact->kind = FACT_WORD;
+  else if (memchr(text.at, '.', text.length) ||
+           memchr(text.at, 'e', text.length))
+    fact->kind = FACT_REAL;
+  fact->integer = slice_is(text, "true");
+  for (size_t i = 0; fact->kind == FACT_INT && i < text.length; i++)
+    fact->integer = 10 * fact->integer + text.at[i] - '0';
+}
+
 bool fact_fail(struct facts *facts, const struct fact *fact, const char *format,
                ...) {
   struct text text = text_new(facts->graph->arena);

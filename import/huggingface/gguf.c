@@ -2,18 +2,11 @@
  * Facts from GGUF: its keys are those of a config.json in other words, and
  * its table of tensors is the check.
  */
+#include "import/huggingface/gguf.h"
+
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "import/huggingface/huggingface.h"
-#include "import/tensors/gguf.h"
-
-struct gguf_facts {
-  struct facts *facts;
-  struct graph *graph;
-  struct tensor_file file;
-  struct gguf gguf;
-};
 
 static struct slice text_of(struct graph *graph,
                             const struct gguf_value *value) {
@@ -51,49 +44,156 @@ static bool has_tensor(const struct gguf_facts *g, const char *name) {
   return false;
 }
 
-/* "llama.block_count" is `num_hidden_layers` of a llama. */
-static void put_keys(struct gguf_facts *g, struct slice architecture) {
-#define GGUF_KEY(key, name)                                                    \
-  {                                                                            \
-    const struct gguf_value *value = gguf_find(                                \
-        &g->gguf, graph_text(g->graph, "%.*s." key, SLICE_ARG(architecture))); \
-    if (value)                                                                 \
-      put_value(g, name, value);                                               \
+const struct gguf_value *gguf_key(const struct gguf_facts *g, const char *key) {
+  return gguf_find(&g->gguf, graph_text(g->graph, "%.*s.%s",
+                                        SLICE_ARG(g->architecture), key));
+}
+
+/* One that all layers have, of those that have some; NULL: there is none. */
+static const struct gguf_value *only(const struct gguf_value *list) {
+  const struct gguf_value *first = NULL;
+  for (uint64_t i = 0; i < list->count; i++) {
+    const struct gguf_value *item = &list->items[i];
+    if (item->kind != GGUF_INTEGER)
+      return NULL;
+    if (item->integer == 0)
+      continue;
+    if (first && first->integer != item->integer)
+      return NULL;
+    first = item;
   }
+  return first;
+}
+
+static void put_key(struct gguf_facts *g, const char *key, const char *name,
+                    bool some) {
+  const struct gguf_value *value = gguf_key(g, key), *one;
+  if (value && value->kind == GGUF_LIST && (one = only(value)))
+    value = one;
+  bool zero = value && (value->kind == GGUF_INTEGER
+                            ? value->integer == 0
+                            : value->kind == GGUF_REAL && !(value->real > 0));
+  if (value && !(some && zero))
+    put_value(g, name, value);
+}
+
+/* "llama.block_count" is `num_hidden_layers` of a llama. */
+static void put_keys(struct gguf_facts *g) {
+  const struct gguf_value *value;
+#define GGUF_KEY(key, name) put_key(g, key, name, false);
+#define GGUF_SOME(key, name) put_key(g, key, name, true);
+#define GGUF_CHOICE(its, key, number, name, word)                  \
+  if ((!*its || slice_is(g->architecture, its)) &&                 \
+      (value = gguf_key(g, key)) && value->kind == GGUF_INTEGER && \
+      value->integer == (number))                                  \
+    fact_put_text(g->facts, slice_of(name), slice_of(word));
 #include "import/huggingface/huggingface.def"
 }
 
 /* Sizes that stand in the tensors alone, and what they tell by being there. */
 static void put_tensors(struct gguf_facts *g) {
+  static const char *const tables[][2] = {
+      {"token_embd.weight", "vocab_size"},
+      {"per_layer_token_embd.weight", "vocab_size_per_layer_input"}};
   for (size_t i = 0; i < g->file.tensors.count; i++) {
     const struct stored_tensor *t = &g->file.tensors.at[i];
-    if (strcmp(t->name, "token_embd.weight") == 0 && t->rank == 2)
-      put(g, "vocab_size", FACT_INT,
-          slice_of(graph_text(g->graph, "%" PRId64, t->dims[0])), t->dims[0]);
+    for (size_t k = 0; k < 2; k++)
+      if (strcmp(t->name, tables[k][0]) == 0 && t->rank == 2)
+        put(g, tables[k][1], FACT_INT,
+            slice_of(graph_text(g->graph, "%" PRId64, t->dims[0])), t->dims[0]);
   }
   bool tied = !has_tensor(g, "output.weight");
   put(g, "tie_word_embeddings", FACT_BOOL, slice_of(tied ? "true" : "false"),
       tied);
 }
 
-static bool put_type(struct gguf_facts *g) {
+static bool flag(const struct gguf_facts *g, const char *key) {
+  const struct gguf_value *value = gguf_find(&g->gguf, key);
+  return value && value->kind == GGUF_INTEGER && value->integer;
+}
+
+static bool count_bytes(const struct gguf_facts *g, int64_t *bytes) {
+  *bytes = 0;
+  for (size_t i = 0; i < g->file.tensors.count; i++) {
+    uint64_t more = g->file.tensors.at[i].bytes;
+    if (more > INT64_MAX || !add_i64(*bytes, (int64_t)more, bytes))
+      return false;
+  }
+  return true;
+}
+
+/* What a language model reads pictures or sounds by: no net of its own. */
+static bool is_projector(struct gguf_facts *g) {
+  bool sees = flag(g, "clip.has_vision_encoder");
+  bool hears = flag(g, "clip.has_audio_encoder");
+  int64_t bytes;
+  if (!count_bytes(g, &bytes))
+    return graph_fail(g->graph, 0, "its tensors have more than 2^63 bytes");
+  graph_fail(g->graph, 0,
+             "it is %s encoder with a projector, for --mmproj of llama.cpp: "
+             "%zu tensors, %s bytes",
+             sees && hears ? "a vision and audio"
+             : hears       ? "an audio"
+                           : "a vision",
+             g->file.tensors.count, count_text(bytes).text);
+  return graph_help(g->graph,
+                    "give the GGUF of its language model; these bytes are "
+                    "needed beside it");
+}
+
+/* The type of an architecture, and what its files do not say. */
+static struct slice type_of(struct gguf_facts *g) {
+  struct slice type = g->architecture, name, text;
+  const char *facts = "";
+  const struct gguf_value *value;
+#define GGUF_TYPE(its, theirs, more)    \
+  if (slice_is(g->architecture, its)) { \
+    type = slice_of(theirs);            \
+    facts = more;                       \
+  }
+#include "import/huggingface/huggingface.def"
+#define GGUF_FROM(its, key, number, theirs)                           \
+  if (slice_is(g->architecture, its) && (value = gguf_key(g, key)) && \
+      value->kind == GGUF_INTEGER && value->integer >= (number))      \
+    type = slice_of(theirs);
+#include "import/huggingface/huggingface.def"
+  while (hugging_pair(&facts, &name, &text))
+    if (!fact_find(g->facts, name))
+      fact_put_text(g->facts, name, text);
+  return type;
+}
+
+/* Layers that predict later tokens are beside the net. */
+static void count_layers(struct gguf_facts *g) {
+  const struct fact *all = fact_of(g->facts, "num_hidden_layers");
+  const struct fact *more = fact_of(g->facts, "num_nextn_predict_layers");
+  int64_t layers = all && all->kind == FACT_INT ? all->integer : 0;
+  int64_t further = more && more->kind == FACT_INT ? more->integer : 0;
+  if (layers < 1 || layers > HUGGING_MOST_LAYERS || further < 0 ||
+      further >= layers)
+    return;
+  g->layers = layers - further;
+  g->further = further;
+  fact_put_text(g->facts, slice_of("num_hidden_layers"),
+                slice_of(graph_text(g->graph, "%" PRId64, g->layers)));
+}
+
+static bool put_type(struct gguf_facts *g, const char *as) {
   const struct gguf_value *value = gguf_find(&g->gguf, "general.architecture");
   if (!value || value->kind != GGUF_TEXT)
     return graph_fail(g->graph, 0, "it does not say its architecture");
-  put_keys(g, value->text);
+  g->architecture = value->text;
+  if (slice_is(value->text, "clip"))
+    return is_projector(g);
+  put_keys(g);
   put_tensors(g);
-  const struct fact *experts = fact_of(g->facts, "num_local_experts");
-  struct slice type = value->text;
-  if (slice_is(type, "llama") && experts && experts->integer > 0)
-    type = slice_of("mixtral");
-#define GGUF_TYPE(architecture, name)      \
-  if (slice_is(value->text, architecture)) \
-    type = slice_of(name);
-#include "import/huggingface/huggingface.def"
-  put(g, "model_type", FACT_WORD, type, 0);
-  if (slice_is(type, "bert"))
+  count_layers(g);
+  struct slice named = type_of(g);
+  put(g, "model_type", FACT_WORD, named, 0);
+  if (slice_is(named, "bert"))
     put(g, "architectures_0", FACT_WORD, slice_of("BertEncoder"), 0);
-  return true;
+  const struct template_type *type = hugging_type(as ? slice_of(as) : named);
+  return !type || strcmp(type->file, "decoder") != 0 || gguf_put_layers(g);
 }
 
 static const char *word_of_type(const struct gguf_facts *g,
@@ -108,17 +208,60 @@ static const char *word_of_type(const struct gguf_facts *g,
   return NULL;
 }
 
-/* What is learned: rotations that Llama 3 has as a tensor are not. */
+/* Learned, and not of a layer that predicts later tokens. */
+static bool is_counted(const struct gguf_facts *g, struct slice name) {
+  struct slice rest;
+  int64_t layer = g->further ? gguf_layer(name, &rest) : -1;
+#define GGUF_BUFFER(end)     \
+  if (slice_ends(name, end)) \
+    return false;
+#include "import/huggingface/huggingface.def"
+  return layer < g->layers;
+}
+
+/* The shape that PyTorch's tensor has. */
+static struct stored_tensor reshaped(struct gguf_facts *g,
+                                     const struct stored_tensor *t) {
+  struct stored_tensor same = *t;
+  struct slice rest;
+  int64_t *dims =
+      arena_alloc(g->graph->arena, 2 + (size_t)t->rank, sizeof *dims);
+  if (gguf_layer(slice_of(t->name), &rest) < 0)
+    return same;
+  for (int i = 0; i < t->rank; i++)
+    dims[i] = t->dims[i];
+#define GGUF_TURNED(end)                      \
+  if (slice_is(rest, end) && t->rank >= 2) {  \
+    dims[t->rank - 1] = t->dims[t->rank - 2]; \
+    dims[t->rank - 2] = t->dims[t->rank - 1]; \
+    same.dims = dims;                         \
+  }
+#define GGUF_VECTOR(end)   \
+  if (slice_is(rest, end)) \
+    same.rank = 1;
+#define GGUF_ROW(end)                        \
+  if (slice_is(rest, end) && t->rank == 1) { \
+    dims[1] = t->count;                      \
+    same.rank = 2;                           \
+    same.dims = dims;                        \
+  }
+#include "import/huggingface/huggingface.def"
+  if (t->rank >= 2 && t->dims[t->rank - 1] == 1)
+    same.rank = 1; /* a vector that is computed with as a column */
+  return same;
+}
+
 static bool count_values(struct gguf_facts *g, struct stored *stored) {
   stored->name = "its table of tensors";
   for (size_t i = 0; i < g->file.tensors.count; i++) {
     const struct stored_tensor *t = &g->file.tensors.at[i];
-    if (strcmp(t->name, "rope_freqs.weight") == 0)
+    if (!is_counted(g, slice_of(t->name)))
       continue;
     if (!add_i64(stored->values, t->count, &stored->values))
       return graph_fail(g->graph, 0,
                         "its tensors would have more than 2^63 values");
-    stored_add_rows(stored, g->graph->arena, t);
+    struct stored_tensor same = reshaped(g, t);
+    stored_add_rows(stored, g->graph->arena, &same);
   }
   return true;
 }
@@ -158,7 +301,7 @@ static bool read_file(struct gguf_facts *g, struct hugging *h,
     return graph_fail(g->graph, 0, "cannot be read: %s", g->file.store.fault);
   if (!gguf_read_keys(&g->file, g->graph->arena, &g->gguf))
     return graph_fail(g->graph, 0, "%s", g->file.fault);
-  if (!put_type(g))
+  if (!gguf_read_parts(g, path) || !put_type(g, h->options->as))
     return false;
   h->weight_dtype = word_of_type(g, &h->dtype);
   if (!count_values(g, &h->stored))
@@ -174,6 +317,7 @@ bool gguf_net_read(struct graph *graph, struct slice head,
                       .graph = graph,
                       .options = options,
                       .origin = "GGUF",
+                      .type_key = "general.architecture",
                       .runtime = "llama.cpp"};
   struct gguf_facts g = {.facts = &facts, .graph = graph};
   bool right = read_file(&g, &h, head);

@@ -44,6 +44,9 @@ struct hugging {
   const struct import_options *options;
   const struct template_type *type;
   const char *dtype, *weight_dtype; /* NULL: not known; none */
+  /* What says the type, if facts have the template's names: those that a type
+     gives another meaning have it already. NULL: model_type of a config. */
+  const char *type_key;
   const char *runtime; /* that files of this kind are made for; or NULL */
   struct stored stored;
   const char *origin;       /* "config.json": what says all this */
@@ -75,6 +78,9 @@ bool hugging_counts(const struct hugging *h, const char *name);
 
 /* The net of facts, whoever filled them, in graph->source. */
 bool hugging_make(struct hugging *h);
+
+/* NULL: there is no such type. */
+const struct template_type *hugging_type(struct slice name);
 
 /* The type and what follows of it; false: refused. */
 bool hugging_choose(struct hugging *h);
