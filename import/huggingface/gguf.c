@@ -5,16 +5,34 @@
 #include "import/huggingface/gguf.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/check.h"
+#include "layers/foreign/words.h"
+
+/* A float: as many digits as it has, a whole number as one, and no zeros before
+ * an exponent. */
+static struct slice text_of_real(struct graph *graph, double real) {
+  struct slice text = slice_of(graph_text(graph, "%.7g", real));
+  double rounded = strtod(text.at, NULL);
+  size_t mark = slice_find(text, "e-0");
+  if (fabs(rounded) < 1e15 && floor(rounded) >= rounded)
+    return slice_of(graph_text(graph, "%.0f", rounded));
+  if (mark == text.length)
+    return text;
+  struct slice start = slice_to(text, mark + 2),
+               end = slice_from(text, mark + 3);
+  return slice_of(
+      graph_text(graph, "%.*s%.*s", SLICE_ARG(start), SLICE_ARG(end)));
+}
 
 static struct slice text_of(struct graph *graph,
                             const struct gguf_value *value) {
   switch (value->kind) {
   case GGUF_INTEGER:
     return slice_of(graph_text(graph, "%" PRId64, value->integer));
-  case GGUF_REAL: /* a float: as many digits as it has */
-    return slice_of(graph_text(graph, "%.7g", value->real));
+  case GGUF_REAL: return text_of_real(graph, value->real);
   case GGUF_TEXT: return value->text;
   default: return slice_of("a list");
   }
@@ -49,30 +67,33 @@ const struct gguf_value *gguf_key(const struct gguf_facts *g, const char *key) {
                                         SLICE_ARG(g->architecture), key));
 }
 
-/* One that all layers have, of those that have some; NULL: there is none. */
+/* One that all layers have, of those that have some: 0, if none has. NULL:
+ * there is no such number. */
 static const struct gguf_value *only(const struct gguf_value *list) {
   const struct gguf_value *first = NULL;
   for (uint64_t i = 0; i < list->count; i++) {
     const struct gguf_value *item = &list->items[i];
     if (item->kind != GGUF_INTEGER)
       return NULL;
-    if (item->integer == 0)
-      continue;
-    if (first && first->integer != item->integer)
+    if (item->integer && first && first->integer &&
+        first->integer != item->integer)
       return NULL;
-    first = item;
+    if (!first || item->integer)
+      first = item;
   }
   return first;
 }
 
+/* `some`: 0 says nothing, and never of a list. */
 static void put_key(struct gguf_facts *g, const char *key, const char *name,
                     bool some) {
   const struct gguf_value *value = gguf_key(g, key), *one;
-  if (value && value->kind == GGUF_LIST && (one = only(value)))
+  if (value && value->kind == GGUF_LIST && (one = only(value))) {
     value = one;
-  bool zero = value && (value->kind == GGUF_INTEGER
-                            ? value->integer == 0
-                            : value->kind == GGUF_REAL && !(value->real > 0));
+    some = true;
+  }
+  bool zero = value && ((value->kind == GGUF_INTEGER && value->integer == 0) ||
+                        (value->kind == GGUF_REAL && fabs(value->real) <= 0));
   if (value && !(some && zero))
     put_value(g, name, value);
 }

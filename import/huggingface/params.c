@@ -45,7 +45,7 @@ static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
        fact->integer && hugging_pair(&at, &name, &value);)
     if (slice_equal(name, param->name))
       word = value;
-  if (fact->integer && slice_is(word, "none"))
+  if (fact->integer && (slice_is(word, "none") || slice_is(word, "off")))
     word = param->more->rows->values->name;
   if (!fact->integer && !is_allowed(param, word))
     word = slice_of("off");
