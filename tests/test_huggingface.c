@@ -566,6 +566,123 @@ static void gguf_is_a_net(void **state) {
          1, "", "the general.architecture `qwen9` is not supported");
 }
 
+/* Without comments and the lines that say how weights are stored. */
+static char *body_of(const char *source) {
+  char *body = malloc(strlen(source) + 1), *to = body;
+  for (const char *line = source; *line;) {
+    size_t length = strcspn(line, "\n");
+    length += line[length] == '\n';
+    if (*line != '#' && strncmp(line, "train ", 6) != 0 &&
+        strncmp(line, "infer ", 6) != 0) {
+      memcpy(to, line, length);
+      to += length;
+    }
+    line += length;
+  }
+  *to = '\0';
+  return body;
+}
+
+/*
+ * Headers that tools/gguf_headers.py makes of configs, as llama.cpp's
+ * converter does: both give the same net. If `unlike`, only the parameters are
+ * the same: the GGUF does not say how rotations are scaled, or has a size that
+ * is rounded already.
+ */
+static void gguf_of_blocks_is_its_config(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    bool unlike;
+  } nets[] = {
+      {.name = "deepseek_v2_lite"}, /* attn_kv_b as one, no latent queries */
+      {.name = "deepseek_v3"},      /* attn_k_b turned, attn_v_b */
+      {.name = "deepseek_v3_2"},    {.name = "ernie4_5_0_3b"},
+      {.name = "ernie4_5_21b_a3b"}, {.name = "exaone4_32b"},
+      {.name = "falcon_h1_0_5b"},   {.name = "gemma3n_e2b"},
+      {"gemma_4_26b_a4b", true},    {.name = "glm_4_5_air"},
+      {.name = "glm_5_2"},          {.name = "gpt_oss_20b"},
+      {.name = "granite_2b"},       {.name = "granite_4_h_small"},
+      {.name = "hunyuan_7b"},       {.name = "hunyuan_a13b"},
+      {.name = "kimi_linear_48b"},  {"lfm2_350m", true},
+      {.name = "lfm2_8b_a1b"},      {"llama_4_scout", true},
+      {.name = "mimo_v2_flash"},    {.name = "minimax_m2_5"},
+      {.name = "nemotron_3_nano"},  {.name = "nemotron_3_super"},
+      {.name = "nemotron_h_56b"},   {.name = "olmo2_7b"},
+      {.name = "olmo3_7b"},         {.name = "qwen3_30b_a3b"},
+      {.name = "qwen3_5_27b"},      {.name = "qwen3_next_80b_a3b"},
+      {.name = "qwen3_vl_2b"},      {.name = "qwen3_vl_30b_a3b"},
+      {.name = "seed_oss_36b"},     {.name = "smollm3_3b"},
+      {.name = "step_3_5_flash"},
+  };
+  char path[200];
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    snprintf(path, sizeof path, FOLDER "gguf/blocks/%s.json", nets[i].name);
+    char *config = import(path, ""), *theirs = body_of(config);
+    int64_t params = totals_of(path, config).param_count;
+    snprintf(path, sizeof path, FOLDER "gguf/blocks/%s.gguf", nets[i].name);
+    char *gguf = import(path, ""), *ours = body_of(gguf);
+    assert_int_equal(totals_of(path, gguf).param_count, params);
+    if (!nets[i].unlike)
+      assert_string_equal(ours, theirs);
+    free(config);
+    free(theirs);
+    free(gguf);
+    free(ours);
+  }
+}
+
+static void unknown_gguf_is_told(void **state) {
+  (void)state;
+  expect(NETC " import " FOLDER "gguf/blocks/glm_4_5_air.gguf", 0,
+         "# its layer for multi-token prediction (num_nextn_predict_layers) is "
+         "left out\n",
+         NULL);
+  expect("sed s/qwen3moe/qwen9moe/g " FOLDER
+         "gguf/blocks/qwen3_30b_a3b.gguf | " NETC " import -",
+         1, "", "the general.architecture `qwen9moe` is not supported");
+  expect("sed 's/attention.key_length_mla/attention.key_length_xyz/g; "
+         "s/attention.key_length/attention.xyz_length/g' " FOLDER
+         "gguf/blocks/deepseek_v3.gguf | " NETC " import -",
+         1, "", "`attention.key_length` is 0, and `rope.dimension_count` 64");
+  expect("sed s/blk.2.ssm_in/blk.2.ssm_xy/ " FOLDER
+         "gguf/blocks/nemotron_h_56b.gguf | " NETC " import -",
+         1, "", "has nothing of layer 3 of 10 that netc knows");
+  expect("sed s/blk.2.ffn_down/blk.2.ffn_xyzw/ " FOLDER
+         "gguf/blocks/granite_2b.gguf | " NETC " import -",
+         1, "", "layer 1 has parts that netc has no block for");
+  expect(NETC " import " FOLDER "gguf/blocks/mmproj.gguf", 1, "",
+         "it is a vision encoder with a projector, for --mmproj of llama.cpp: "
+         "4 tensors, 100,096 bytes");
+}
+
+/* Parts of a split file are counted together, and a missing one is named. */
+static void parts_of_gguf_are_one(void **state) {
+  (void)state;
+  char command[1600];
+  const char *folder = scratch("parts");
+  expect(NETC " import " FOLDER "gguf/blocks/split-00001-of-00003.gguf", 0,
+         "# its tensors have 1811729792 bytes: 46 F16, 33 F32\n", NULL);
+  expect(NETC " import " FOLDER "gguf/blocks/split-00002-of-00003.gguf", 1, "",
+         "-00002-of-00003.gguf: error: it is part 2 of 3\n");
+  expect("cat " FOLDER "gguf/blocks/split-00001-of-00003.gguf | " NETC
+         " import -",
+         1, "", "it is the first of 3 parts, and the others cannot be found");
+  snprintf(command, sizeof command,
+           "cp " FOLDER "gguf/blocks/split-0000[13]* %s && " NETC
+           " import %s/split-00001-of-00003.gguf",
+           folder, folder);
+  expect(command, 1, "", "part 2 of 3, `");
+  expect(command, 1, "", "/split-00002-of-00003.gguf`, cannot be read: ");
+  snprintf(command, sizeof command,
+           "cd %s && cp split-00003-of-00003.gguf split-00002-of-00003.gguf",
+           folder);
+  expect(command, 0, "", NULL);
+  snprintf(command, sizeof command, NETC " import %s/split-00001-of-00003.gguf",
+           folder);
+  expect(command, 1, "", "says that it is part 3 of 3");
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(parameters_are_those_published),
@@ -584,6 +701,9 @@ int main(void) {
       cmocka_unit_test(a_layer_for_further_words_is_told),
       cmocka_unit_test(shapes_of_gguf_are_compared),
       cmocka_unit_test(gguf_is_a_net),
+      cmocka_unit_test(gguf_of_blocks_is_its_config),
+      cmocka_unit_test(unknown_gguf_is_told),
+      cmocka_unit_test(parts_of_gguf_are_one),
   };
   run_in_both_parts();
   return cmocka_run_group_tests(tests, NULL, NULL);
