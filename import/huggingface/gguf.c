@@ -143,7 +143,7 @@ static bool count_bytes(const struct gguf_facts *g, int64_t *bytes) {
   return true;
 }
 
-/* What a language model reads pictures or sounds by: no net of its own. */
+/* A language model reads pictures or sounds by it: no net of its own. */
 static bool is_projector(struct gguf_facts *g) {
   bool sees = flag(g, "clip.has_vision_encoder");
   bool hears = flag(g, "clip.has_audio_encoder");

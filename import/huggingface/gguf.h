@@ -1,4 +1,4 @@
-/* What is read of a GGUF, and the facts that are made of it. */
+/* A GGUF as it is read, and the facts that are made of it. */
 #ifndef NETC_IMPORT_HUGGINGFACE_GGUF_H
 #define NETC_IMPORT_HUGGINGFACE_GGUF_H
 
@@ -29,7 +29,7 @@ bool gguf_read_parts(struct gguf_facts *g, const char *path);
  * to none. */
 int64_t gguf_layer(struct slice name, struct slice *rest);
 
-/* What the tensors of layers tell of a net of blocks. False: refused. */
+/* Facts of a net of blocks, by the tensors of its layers. False: refused. */
 bool gguf_put_layers(struct gguf_facts *g);
 
 #endif

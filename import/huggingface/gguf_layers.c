@@ -101,7 +101,7 @@ static bool find_windows(struct gguf_facts *g) {
   return true;
 }
 
-/* What mixes the tokens, as `layer_types` of a config.json; "": nothing. */
+/* The part that mixes tokens, as `layer_types` of a config.json; "": nothing. */
 static const char *mixer_of(const struct gguf_facts *g, int64_t i) {
   uint32_t parts = g->parts[i];
   if (parts & DELTA)
@@ -121,7 +121,7 @@ static const char *mixer_of(const struct gguf_facts *g, int64_t i) {
   return "full_attention";
 }
 
-/* What follows it, as `mlp_layer_types`. */
+/* The part that follows it, as `mlp_layer_types`. */
 static const char *feed_of(const struct gguf_facts *g, int64_t i) {
   uint32_t parts = g->parts[i];
   return parts & EXPERTS ? "sparse" : parts & DENSE ? "dense" : "";
@@ -231,7 +231,7 @@ static void put_found(struct gguf_facts *g) {
                                : "head"));
 }
 
-/* What some kinds of layers have, and others have not. */
+/* Members that some kinds of layers have, and others have not. */
 static void put_kinds(struct gguf_facts *g) {
   static const char *const sinks[] = {"attention_sinks", "window_sinks"};
   bool alike = false;
