@@ -51,7 +51,8 @@ import_seed() { # READER MOST FILE: with 32, values are read, too
 import_seeds() {
   for file in tests/data/import/*/* tests/data/import/saved/*/* \
     tests/data/seeds/* tests/data/huggingface/*.json \
-    tests/data/huggingface/*/config.json tests/data/huggingface/gguf/*; do
+    tests/data/huggingface/*/config.json tests/data/huggingface/gguf/*.gguf \
+    tests/data/huggingface/gguf/blocks/*.gguf; do
     case $file in
       *.cfg) import_seed Darknet 4000 "$file" ;;
       *.prototxt) import_seed Caffe 6000 "$file" ;;
