@@ -312,8 +312,7 @@ static struct value choose(struct expander *e, const struct stmt *stmt,
   const struct value *value = define ? &define->value : fallback;
   if (define && value->kind == VALUE_LIST)
     find_names(e, &define->value);
-  if (define && define->unknown && !limited &&
-      !slice_is(value->name, "none")) {
+  if (define && define->unknown && !limited && !slice_is(value->name, "none")) {
     report(e, UNKNOWN_NAME, define->span,
            "`%.*s` is neither a number, `true`, `false` nor a layer",
            SLICE_ARG(value->name));

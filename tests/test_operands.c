@@ -20,7 +20,7 @@ static const struct format {
   trial_write_fn *write;
   size_t part; /* `make check` tries one of so many */
 } formats[] = {
-    {"ONNX", onnx_trial, 5},    {"TensorFlow Lite", tflite_trial, 25},
+    {"ONNX", onnx_trial, 5},    {"TensorFlow Lite", tflite_trial, 3},
     {"Caffe", caffe_trial, 25}, {"OpenVINO", openvino_trial, 25},
     {"Keras", keras_trial, 25},
 };

@@ -101,7 +101,8 @@ static bool find_windows(struct gguf_facts *g) {
   return true;
 }
 
-/* The part that mixes tokens, as `layer_types` of a config.json; "": nothing. */
+/* The part that mixes tokens, as `layer_types` of a config.json; "": nothing.
+ */
 static const char *mixer_of(const struct gguf_facts *g, int64_t i) {
   uint32_t parts = g->parts[i];
   if (parts & DELTA)

@@ -12,8 +12,7 @@ enum { ATTENTION_GATE_CHANNELS = 1, ATTENTION_GATE_HEADS };
 enum attention_adapted { LORA_QV = 1, LORA_QKV, LORA_QKVO, LORA_PADDED };
 
 /* Letters of the projections that have biases. */
-#define ATTENTION_BIASES \
-  "qkvo qvo qkv qko kvo qk qv qo kv ko vo q k v o none"
+#define ATTENTION_BIASES "qkvo qvo qkv qko kvo qk qv qo kv ko vo q k v o none"
 
 /* Norms of queries and keys over the features of a head, or of all heads. OWN:
  * of a head, with weights for the features of all heads and no biases. */

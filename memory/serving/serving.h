@@ -185,7 +185,8 @@ bool serving_put(struct serving *serving, int64_t on_card);
 
 /*
  * The input node of the tokens that are continued; other inputs affect it only
- * by attention, or are rows beside them (a picture's). NO_WORDS: none, NOTHING_GROWS: no causal layer.
+ * by attention, or are rows beside them (a picture's). NO_WORDS: none,
+ * NOTHING_GROWS: no causal layer.
  */
 enum { NO_WORDS = -1, NOTHING_GROWS = -2 };
 int64_t serving_words(const struct model *model);
