@@ -103,8 +103,8 @@ void diag_allow(struct diags *diags, enum slug slug, struct span place) {
   }
 }
 
-static bool is_allowed(const struct diags *diags, enum slug slug,
-                       struct span span) {
+bool diag_is_allowed(const struct diags *diags, enum slug slug,
+                     struct span span) {
   for (size_t i = 0; i < diags->allowed.count; i++) {
     const struct file_allowance *a = &diags->allowed.at[i];
     if (a->slug == slug && span.begin >= a->file.begin &&
@@ -182,7 +182,7 @@ struct diagnostic *diag_va(struct diags *diags, enum slug slug,
                            struct span span, const char *format, va_list args) {
   enum severity severity = (enum severity)diags->level[slug];
   diags->scratch = (struct diagnostic){0};
-  if (severity == SEVERITY_OFF || is_allowed(diags, slug, span) ||
+  if (severity == SEVERITY_OFF || diag_is_allowed(diags, slug, span) ||
       diags_full(diags))
     return &diags->scratch;
   if (diags->quiet) {

@@ -90,6 +90,10 @@ void diags_open(struct diags *diags, struct arena *arena,
 /* Disables a warning in the file of `place` from here on. */
 void diag_allow(struct diags *diags, enum slug slug, struct span place);
 
+/* True if the file of that place allows it, and nothing asks for it anyway. */
+bool diag_is_allowed(const struct diags *diags, enum slug slug,
+                     struct span place);
+
 /* True if there are enough errors, or enough repeats of errors. */
 static inline bool diags_full(const struct diags *diags) {
   return diags->errors >= diags->limit ||

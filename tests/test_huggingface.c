@@ -259,6 +259,14 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"lama\"}", "`--as llama` reads it as a type"},
       {"{\"model_type\": \"warp\"}", "`netc import --types` lists these"},
       {"{\"model_type\": 3}", "`model_type` is 3, not the name of an arch"},
+      {"{\"model_type\": \"nemotron_h\", \"num_hidden_layers\": 4,\n"
+       "\"hybrid_override_pattern\": \"M-M\"}",
+       ":2:28: error: `hybrid_override_pattern` has 3 layers, but "
+       "`num_hidden_layers` is 4"},
+      {"{\"model_type\": \"deepseek_v3\", \"q_lora_rank\": \"8 indextop=1\"}",
+       "`q_lora_rank` is 8 indextop=1, not a number or null"},
+      {"{\"model_type\": \"deepseek_v3\", \"q_lora_rank\": true}",
+       "`q_lora_rank` is true, not a number or null"},
       {"{\"architectures\": [\"WarpForCausalLM\"]}", "has no `model_type`"},
       {"{\"model_type\": \"llama\", \"architectures\": [\"LlamaForFun\"]}",
        "the head of `LlamaForFun` is not supported"},

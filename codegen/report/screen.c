@@ -526,11 +526,16 @@ static void put_counts(struct screen *s) {
 
 enum { LONGEST_WEIGHTS = 40 };
 
-/* "nvfp4 head", of many parts the first type. */
+/* "nvfp4 but for head", of many parts the first type. */
 static void put_weights(struct screen *s, const struct infer_settings *infer) {
   struct slice weights = settings_weights(infer);
-  if (weights.length <= LONGEST_WEIGHTS)
+  const char *blank = memchr(weights.at, ' ', weights.length);
+  size_t first = blank ? (size_t)(blank - weights.at) : weights.length;
+  if (first == weights.length)
     text_puts(&s->line, weights);
+  else if (weights.length <= LONGEST_WEIGHTS)
+    text_printf(&s->line, "%.*s but for%.*s", (int)first, weights.at,
+                (int)(weights.length - first), weights.at + first);
   else
     text_printf(&s->line, "%s and others", weights_word(infer->weight_dtype));
 }

@@ -125,6 +125,8 @@ static bool make(struct hugging *h, struct slice template) {
   struct text source, typed = text_new(graph->arena);
   int64_t params = 0, all = 0;
   const char *name = graph_identifier(graph, name_of(h));
+  if (!name) /* no letter of it is one of a name */
+    name = graph_identifier(graph, h->type->name);
   if (!settle_source(graph->arena, template, slice_of(name), hugging_given, h,
                      &source))
     return graph_fail(graph, 0, "%s.net cannot be read", h->type->file);

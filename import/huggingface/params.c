@@ -70,6 +70,17 @@ static struct settled integer_of(struct hugging *h, const struct fact *fact,
   return (struct settled){.kind = KNOWN_NOT};
 }
 
+/* A param without a list of words is a size, or `none`. */
+static struct settled size_or_none(struct hugging *h, const struct fact *fact,
+                                   const struct settled *usual) {
+  if (fact->kind == FACT_INT)
+    return integer_of(h, fact, &(struct settled){.kind = KNOWN_INT});
+  if (fact->kind == FACT_WORD && slice_is(fact->text, "none"))
+    return *usual;
+  hugging_refuse(h, fact, "a number or null");
+  return (struct settled){.kind = KNOWN_NOT};
+}
+
 static struct settled real_of(struct hugging *h, const struct fact *fact) {
   bool negative = fact->text.length && *fact->text.at == '-';
   if (fact->kind == FACT_INT && !negative)
@@ -127,13 +138,12 @@ struct settled hugging_given(void *user, const struct stmt *param,
     hugging_refuse(h, fact, "true or false");
     break;
   case KNOWN_WORD:
+    if (!param->more->rows)
+      return size_or_none(h, fact, usual);
     if (fact->kind == FACT_WORD)
       return word_of(h, param, fact);
     if (fact->kind == FACT_BOOL)
       return word_of_bool(h, param, fact);
-    if (fact->kind == FACT_INT && slice_is(usual->text, "none") &&
-        !param->more->rows)
-      return integer_of(h, fact, &(struct settled){.kind = KNOWN_INT});
     hugging_refuse(h, fact, "a word, true or false");
     break;
   case KNOWN_REAL: return real_of(h, fact);

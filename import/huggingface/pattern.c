@@ -293,6 +293,28 @@ static bool refuse_number(struct hugging *h, const struct fact *at) {
                    SLICE_ARG(at->name), SLICE_ARG(at->text), h->type->name);
 }
 
+/* A pattern or a list that has not one item for each layer. */
+static bool refuse_count(struct hugging *h, const struct fact *at,
+                         int64_t items, int64_t layers) {
+  return fact_fail(h->facts, at,
+                   "`%.*s` has %" PRId64 " layers, but `num_hidden_layers` is "
+                   "%" PRId64,
+                   SLICE_ARG(at->name), items, layers);
+}
+
+/* The list of kinds that ends before the layers do, or NULL. Some go on with
+ * the layers for multi-token prediction. */
+static const struct fact *short_list(const struct hugging *h, int64_t layers) {
+#define LIST(name)                                          \
+  {                                                         \
+    const struct fact *f = fact(h, name);                   \
+    if (f && f->kind == FACT_OBJECT && f->integer < layers) \
+      return f;                                             \
+  }
+#include "import/huggingface/huggingface.def"
+  return NULL;
+}
+
 static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
   int64_t layers = layers_of(h);
@@ -301,12 +323,17 @@ static bool fill(struct hugging *h, struct known_list *list) {
   if (strcmp(h->type->name, its) == 0 && number(h, key)) \
     return refuse_number(h, fact(h, key));
 #include "import/huggingface/huggingface.def"
+  if (letters && layers && layers != (int64_t)letters->text.length)
+    return refuse_count(h, letters, (int64_t)letters->text.length, layers);
   if (letters)
     return spell(h, letters, list);
   if (table)
     return tabulate(h, table, list);
   if (layers > HUGGING_MOST_LAYERS)
     return hugging_refuse(h, fact(h, "num_hidden_layers"), "from 1 to 10,000");
+  const struct fact *few = short_list(h, layers);
+  if (few)
+    return refuse_count(h, few, few->integer, layers);
   for (int64_t i = 0; i < layers; i++) {
     const char *mixer = mixer_of(h, i);
     const char *feed = mixer && !apart ? feed_of(h, i) : "";

@@ -485,7 +485,8 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
   r.factor = 1 / sqrt((double)r.s.dim);
   r.mask = in[attention_mask(r.attention)];
   size_t qkv[3], gate = 0, context;
-  bool steps = r.attention->relative.rank || attention_steps(r.attention);
+  bool steps = r.attention->relative.rank || r.attention->talking ||
+               (attention_steps(r.attention) && !tape->profile->fused_steps);
   r.fused = attention_is_fused(tape, r.attention->kernel) &&
             (r.attention->kernel || !steps) &&
             !(tape->profile->cpu_kernels && drops(&r));

@@ -29,6 +29,8 @@ struct profile {
   bool lstm_kernel;         /* but lstm is a kernel of oneDNN */
   bool pool_indices;        /* maximum pooling writes int64 indices */
   bool fused_attention;     /* attention weights are never stored */
+  bool fused_steps;         /* nor where there are sinks or a softcap, whose
+                             * kernels servers have (vLLM, llama.cpp) */
   bool cpu_kernels;         /* fused attention keeps a sum for each row and no
                              * seed, and has no dropout; ssm is not fused */
   bool fills_mask;          /* deformconv without a mask keeps one of zeros */

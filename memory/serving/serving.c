@@ -324,6 +324,7 @@ bool serving_open(const struct model *model, const struct settings *settings,
                                       settings->train.inplace == TOGGLE_ON};
   *profile = *profile_at(settings->train.profile);
   profile->fused_attention = true;
+  profile->fused_steps = settings->infer.runtime != RUNTIME_PYTORCH;
   *s = (struct serving){.model = model,
                         .settings = settings,
                         .arena = arena,

@@ -265,9 +265,9 @@ static void report_other(struct expander *e, const struct reference *r,
     return;
   struct diagnostic *d = report(
       e, UNKNOWN_LABEL, r->expr->span, "`%.*s` is %s", SLICE_ARG(r->root->name),
-      symbol->kind == SYMBOL_LABEL ? "this is one label, without an index"
-      : symbol->kind == SYMBOL_DEF ? "this is a def, not a label"
-                                   : "this is a constant, not a label");
+      symbol->kind == SYMBOL_LABEL ? "one label, without an index"
+      : symbol->kind == SYMBOL_DEF ? "a def, not a label"
+                                   : "a constant, not a label");
   if (symbol->span.end > symbol->span.begin)
     diag_label(d, symbol->span, "defined here");
   if (symbol->kind == SYMBOL_LABEL)

@@ -16,7 +16,9 @@ struct diagnostic *lint_warn(struct lint *l, enum slug slug, int64_t node,
   struct diagnostic *d =
       diag_va(l->diags, slug, l->model->nodes.at[node].span, format, args);
   va_end(args);
-  if (l->diags->level[slug] != SEVERITY_OFF)
+  struct span span = l->model->nodes.at[node].span;
+  if (l->diags->level[slug] != SEVERITY_OFF &&
+      !diag_is_allowed(l->diags, slug, span))
     *VEC_PUSH(l->model->arena, &l->model->warnings) =
         (struct node_warning){node, slug};
   frame_describe(d, l->diags->sources, l->model->nodes.at[node].frame);
