@@ -372,8 +372,8 @@ static void note_unused(const struct module_finder *f) {
   }
   if (first)
     graph_note(f->h->graph,
-               "%d of the modules that its quantization names are no matrices "
-               "of this net, the first is `%.*s`",
+               "its quantization names %d modules that netc does not place, "
+               "the first is `%.*s`; they count as their neighbours do",
                count, SLICE_ARG(first->pattern));
 }
 
