@@ -219,6 +219,20 @@ static void add_line(struct folder *f, struct fold_line line) {
   f->folds.at[f->folds.count++] = line;
 }
 
+/* True if a row of an iteration is not as large as that of the next one. */
+static bool turns_differ(const struct folder *f, const struct fold_line *line) {
+  for (size_t i = 0; i + line->period < line->period * (size_t)line->times;
+       i++) {
+    size_t at = line->row + i, next = at + line->period;
+    const struct row *a = &f->rows->at[at], *b = &f->rows->at[next];
+    if (f->rows->words[at] != f->rows->words[next] ||
+        a->cost.params != b->cost.params || a->cost.macs != b->cost.macs ||
+        !shape_equal(row_shape(f->c, a), row_shape(f->c, b)))
+      return true;
+  }
+  return false;
+}
+
 static void fold(struct folder *f, size_t row, size_t end, int depth,
                  int64_t around) {
   while (row < end) {
@@ -235,7 +249,7 @@ static void fold(struct folder *f, size_t row, size_t end, int depth,
       line.period = rows;
     else if (rows != line.period)
       group = NO_NODE;
-    line.varies = f->alike && line.times > 1;
+    line.varies = f->alike && turns_differ(f, &line);
     line.depth = depth;
     line.inside = around;
     line.group = line.period > 1 ? group : NO_NODE;

@@ -178,6 +178,8 @@ static void a_check_counts_and_writes_documents(void **state) {
 
 static void tables_show_what_is_asked_most(void **state) {
   (void)state;
+  expect(NETC " examples/zoo/yolo11.net", 0,
+         "\n  20 smaller rows: --unfold.  --", NULL);
   struct run r = run(NETC " zoo");
   assert_int_equal(r.status, 0);
   assert_null(strstr(r.out, "\nother\n")); /* every net has a group */

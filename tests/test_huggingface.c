@@ -220,6 +220,9 @@ static void tensors_beside_a_config_are_the_check(void **state) {
 
 static void configs_answer_at_once(void **state) {
   (void)state;
+  expect(NETC " " FOLDER "deepseek_v4_flash.json --brief", 0, "",
+         "note: netc counts the parameters of compressed attention, but not "
+         "its scores and its cache\n");
   expect(NETC " " FOLDER "llama_3_2_3b/config.json --predict --gpu rtx4090", 0,
          "  FITS\ninference, batch 1, bfloat16, fused attention, PyTorch on "
          "RTX 4090\n"

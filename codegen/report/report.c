@@ -344,7 +344,7 @@ static void put_short_table(struct report *r, int lines) {
   }
   for (size_t i = 0; i < grid_rows(&t.grid); i++)
     grid_put_row(r->out, &t.grid, i);
-  screen_put_foot(r->c, t.line_count < all, r->out);
+  screen_put_foot(r->c, t.line_count < all, t.left_out, r->out);
 }
 
 void report_put_table(const struct compiled *c, struct text *out) {

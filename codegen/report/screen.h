@@ -39,7 +39,8 @@ void screen_put_answer(const struct compiled *c, struct text *out);
 /* The first lines of it, to be repeated below a long report. */
 void screen_put_last(const struct compiled *c, struct text *out);
 
-/* Where to read on. */
-void screen_put_foot(const struct compiled *c, bool folded, struct text *out);
+/* Where to read on, and how many rows of the table are not in it. */
+void screen_put_foot(const struct compiled *c, bool folded, size_t left_out,
+                     struct text *out);
 
 #endif

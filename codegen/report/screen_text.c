@@ -111,22 +111,37 @@ void screen_put_last(const struct compiled *c, struct text *out) {
   write_row(c, &page->rows[0], out);
 }
 
-void screen_put_foot(const struct compiled *c, bool folded, struct text *out) {
-  static const char last[] = ", -o x.html";
+/* Adds it if the line has room. */
+static void add_hint(const struct compiled *c, struct text *line,
+                     const char *hint) {
+  if (text_width(text_slice(line)) + strlen(hint) <= output_width(c))
+    text_put(line, hint);
+}
+
+void screen_put_foot(const struct compiled *c, bool folded, size_t left_out,
+                     struct text *out) {
   const struct answer *a = asked_of(c);
   struct text line = text_new(c->arena);
   size_t warnings = c->model->warnings.count;
+  bool small =
+      c->options->predict && c->settings->infer.runtime == RUNTIME_NETRT;
   text_put(&line, "  ");
   if (warnings)
     text_printf(&line, "! %zu warning%s above.  ", warnings,
                 warnings == 1 ? "" : "s");
-  bool small =
-      c->options->predict && c->settings->infer.runtime == RUNTIME_NETRT;
+  if (left_out)
+    text_printf(&line, "%zu smaller row%s: --unfold.  ", left_out,
+                left_out == 1 ? "" : "s");
   if (a && !a->device.bytes)
-    text_printf(&line, "--%s: does it fit?  ",
-                small ? "board nucleo-f746zg" : "gpu t4");
-  text_printf(&line, "%s--details, --explain", folded ? "--unfold, " : "");
-  if (text_width(text_slice(&line)) + strlen(last) <= output_width(c))
-    text_put(&line, last);
+    add_hint(c, &line,
+             small ? "--board nucleo-f746zg: does it fit?  "
+                   : "--gpu t4: does it fit?  ");
+  if (folded && !left_out)
+    add_hint(c, &line, "--unfold, ");
+  add_hint(c, &line, "--details");
+  add_hint(c, &line, ", --explain");
+  add_hint(c, &line, ", -o x.html");
+  while (line.length && line.at[line.length - 1] == ' ')
+    line.length--;
   text_wrap(out, text_slice(&line), 2, output_width(c));
 }

@@ -86,6 +86,9 @@ static void run_opened(void *user) {
     r->status = request_make_source(r, o->opening, &graph, &result);
   if (r->status == EXIT_DONE)
     r->status = keep_values(r, o->opening, &graph, &result);
+  if (r->status == EXIT_DONE && o->opening->kind == KIND_CONFIG)
+    for (size_t i = 0; i < graph.notes.count; i++)
+      say_note(o->opening->path, NULL, "%s", graph.notes.at[i]);
   if (r->status == EXIT_DONE) {
     o->opening->text.at =
         arena_copy(&o->opening->arena, r->formatted.at, r->formatted.length);
