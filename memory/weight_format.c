@@ -267,7 +267,9 @@ static bool bytes_of_linear(const struct weights_type *type,
          add_i64(*bytes, ceil_div_i64(bits, 8), bytes);
 }
 
-enum weights_part weight_part(const struct weight_roles *roles, size_t index) {
+/* The part of the net that a parameter belongs to. */
+static enum weights_part weight_part(const struct weight_roles *roles,
+                                     size_t index) {
   static const enum weights_part parts[] = {
       [ROLE_TABLE] = WEIGHTS_OF_TABLE,   [ROLE_HEAD] = WEIGHTS_OF_HEAD,
       [ROLE_ROUTER] = WEIGHTS_OF_ROUTER, [ROLE_LATENT] = WEIGHTS_OF_LATENTS,

@@ -43,9 +43,6 @@ struct weight_roles {
 void weight_roles_find(const struct model *model, struct arena *arena,
                        struct weight_roles *roles);
 
-/* The part of the net that a parameter belongs to. */
-enum weights_part weight_part(const struct weight_roles *roles, size_t index);
-
 /* A parameter of the same type as all other values. */
 enum { WEIGHT_PLAIN = -1 };
 
