@@ -112,7 +112,7 @@ static int64_t bytes_in(const char *path, const char *weights) {
               "weight_bytes");
 }
 
-/* A list has other types of parts; what it cannot have is told. */
+/* A list gives parts of a net other types; a wrong part is an error. */
 static void lists_are_types_of_parts(void **state) {
   (void)state;
   static const char net[] = "examples/zoo/llama.net";

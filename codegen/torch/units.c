@@ -26,7 +26,7 @@ int64_t python_input(const struct python *p, int64_t node, int input) {
   return p->made[value].real;
 }
 
-/* The value with samples that is at hand where a node is. */
+/* A value with an axis of samples that the code has before this node. */
 static int64_t value_with_samples(const struct python *p, int64_t node) {
   int64_t like = p->model->sources.at[0];
   for (int64_t i = node - 1; i > like; i--)

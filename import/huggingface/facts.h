@@ -41,7 +41,7 @@ const struct fact *fact_of(const struct facts *facts, const char *name);
 /* Adds one, or changes its value. */
 struct fact *fact_put(struct facts *facts, struct slice name);
 
-/* Its kind is that of the text: a number, true, false or a word. */
+/* The text decides its kind: a number, true, false or a word. */
 void fact_put_text(struct facts *facts, struct slice name, struct slice text);
 
 /* Whether it is there and is that word. */

@@ -216,7 +216,7 @@ static const char *one_type(const struct module_finder *f, unsigned parts,
   return type;
 }
 
-/* Whether parts have the same type as each other, in each layer. */
+/* True if all these parts have one type, in each layer. */
 static bool agree(const struct module_finder *f, unsigned parts) {
   for (int64_t layer = 0; layer < f->layers; layer++)
     for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
@@ -226,7 +226,7 @@ static bool agree(const struct module_finder *f, unsigned parts) {
   return true;
 }
 
-/* What the list's first type gives a part. */
+/* The type that a part has by the first word of the list. */
 static const char *usual_of(const char *first, int part) {
   bool any =
       weights_type(weights_find(slice_of(first)))->scope == SCOPE_MATRICES;

@@ -88,7 +88,7 @@ static bool is_text(const struct fact *f) {
   return f && f->kind == FACT_WORD && f->text.length > 0;
 }
 
-/* What mixes the tokens of a layer; NULL: refused. */
+/* The block that mixes the tokens of a layer; NULL: refused. */
 static const char *mixer_of(struct hugging *h, int64_t i) {
   const struct fact *f = NULL;
   const char *block;
@@ -135,7 +135,7 @@ static bool text_lists(struct slice text, int64_t layer) {
   return false;
 }
 
-/* What follows it: "dense" or "experts"; NULL: refused. */
+/* The block after it: "dense" or "experts"; NULL: refused. */
 static const char *feed_of(struct hugging *h, int64_t i) {
   const struct fact *kind = item(h, "mlp_layer_types", i);
   const struct fact *flag = item(h, "moe_layer_freq", i);
@@ -357,7 +357,7 @@ static bool has_block(const struct known_list *list, const char *block) {
   return false;
 }
 
-/* What blocks leave out, and a type that nothing published checks. */
+/* Notes on parts that blocks leave out, and on unchecked types. */
 static void note_blocks(struct hugging *h, const struct known_list *list) {
 #define NOTE(block, text)     \
   if (has_block(list, block)) \

@@ -14,7 +14,7 @@ struct module_rule {
   const struct fact *fact;
 };
 
-/* What a tool says, in whichever place and words. */
+/* The facts that a tool gives, in any place and words. */
 struct quantised {
   const char *type; /* of the modules that no rule names; NULL: the net's */
   unsigned parts;   /* that `type` applies to, a bit for each weights_part */
@@ -27,7 +27,7 @@ struct quantised {
  */
 struct regular *regular_new(struct arena *arena, struct slice pattern);
 
-/* Whether it matches the beginning of a text. */
+/* True if it matches the beginning of a text. */
 bool regular_matches(const struct regular *regular, struct slice text);
 
 /*

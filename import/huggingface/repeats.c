@@ -1,4 +1,4 @@
-/* What repeats in a sequence, found from left to right. */
+/* Runs that repeat in a sequence, found from left to right. */
 #include "import/huggingface/repeats.h"
 
 enum { WIDE = 72, LONGEST = 64 }; /* columns; calls of a turn */

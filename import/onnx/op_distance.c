@@ -65,7 +65,7 @@ static bool has_buckets(struct ruler *ruler, const struct constant *places,
   return false;
 }
 
-/* True if `places` select among so many rows by a distance. */
+/* True if `places` are rows of a table that a distance chooses. */
 static bool find_ruler(struct onnx *x, struct constant *places, int64_t rows,
                        struct ruler *ruler) {
   int64_t n = side_of(places->count);
@@ -82,7 +82,7 @@ static bool ruler_of_table(struct onnx *x, const struct constant *table,
          find_ruler(x, places, table->dims[0], ruler);
 }
 
-/* Adds the n x n indices into so many rows. */
+/* Adds a node with the n x n indices of rows. */
 static struct graph_node *distances(struct onnx *x, const struct ruler *ruler,
                                     int64_t n, int64_t rows) {
   struct graph_node *node = graph_join(x->graph, WORD_DISTANCES);

@@ -317,7 +317,7 @@ static size_t gather(const struct deltanet_recorder *r, const char *name,
                                 .work = rows(r, apart)});
 }
 
-/* What a kernel keeps and needs besides its operands. */
+/* Values that a kernel keeps and needs besides its operands. */
 struct delta_kernel {
   int64_t kept, kept_f32; /* features of a token */
   int64_t work, back;     /* of a token, without the states */

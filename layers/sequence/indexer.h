@@ -29,7 +29,7 @@ struct indexer {
           .doc = "number of keys that each query reads; without `index`, an "  \
                  "earlier layer has chosen them")
 
-/* What the layer around it has. */
+/* Members of the layer around it. */
 struct indexer_sizes {
   int64_t steps, channels;
   int64_t latent; /* features that queries are computed from */
