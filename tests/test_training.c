@@ -932,9 +932,9 @@ static void a_step_has_two_workspaces(void **state) {
 }
 
 /*
- * What flash-linear-attention saves, by its save_for_backward, of 128 tokens of
- * 32 channels; every tensor has whole blocks of 512 bytes. 4 value heads of 6
- * features, 2 key heads of 8. The net's input is not counted.
+ * Tensors that flash-linear-attention saves, by its save_for_backward, of 128
+ * tokens of 32 channels; every tensor has whole blocks of 512 bytes. 4 value
+ * heads of 6 features, 2 key heads of 8. The net's input is not counted.
  */
 static void delta_nets_keep_what_their_kernels_save(void **state) {
   enum { L = 128, X = 32, H = 4, J = 2, D = 8, V = 6, CHUNK = 64 };

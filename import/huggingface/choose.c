@@ -73,7 +73,7 @@ static const struct template_type *type_of_word(const struct fact *fact) {
 }
 
 /*
- * Of a class and a model_type that have the same net, the latter has its own
+ * If a class and a model_type have the same net, the latter has its own
  * defaults; else the class counts, as in transformers' `auto_map`. What neither
  * names may be a model with parts.
  */

@@ -44,7 +44,7 @@ struct hugging {
   const struct import_options *options;
   const struct template_type *type;
   const char *dtype, *weight_dtype; /* NULL: not known; none */
-  /* What says the type, if facts have the template's names: those that a type
+  /* The key of the type, if facts have the template's names: those that a type
      gives another meaning have it already. NULL: model_type of a config. */
   const char *type_key;
   const char *runtime; /* that files of this kind are made for; or NULL */

@@ -1,7 +1,7 @@
 /*
  * Quantised weights: each tool says in a place of its own how it stores them.
- * What no reader here understands is refused by its name, since weights of
- * torch_dtype would be a wrong number.
+ * A method that no reader here understands is refused by its name, since
+ * weights of torch_dtype would be a wrong number.
  */
 #define _GNU_SOURCE /* memmem */
 #include "import/huggingface/quantised.h"
@@ -86,7 +86,7 @@ static bool wrong(struct quantised_reader *r, const struct fact *fact) {
   return false;
 }
 
-/* What stands between the two in a member's name: of "P_extra_config_a_bits"
+/* The text between the two in a member's name: of "P_extra_config_a_bits"
  * it is "a"; without an end all that follows. */
 static bool between(const struct quantised_reader *r, const struct fact *fact,
                     const char *key, const char *end, struct slice *middle) {
