@@ -99,6 +99,16 @@ static void put_choice(struct text *out, const struct arg_spec *spec,
   text_printf(out, list ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
 }
 
+/* Loops are unrolled, so that no block of them can be named. */
+static bool is_lost(struct flat *f, const struct arg_spec *spec,
+                    int64_t value) {
+  if (strcmp(spec->name, "checkpoint") != 0 || value != CHECKPOINT_BLOCKS)
+    return false;
+  text_put(f->out, "# checkpoint=blocks is left out, because loops are "
+                   "written as layers\n");
+  return true;
+}
+
 static void put_settings(struct flat *f, const char *word,
                          const struct arg_spec *specs, const void *section) {
   const struct settings *settings = f->c->settings;
@@ -107,7 +117,7 @@ static void put_settings(struct flat *f, const char *word,
     const void *at = (const char *)section + specs->offset;
     int64_t value =
         arg_is_int64(specs) ? *(const int64_t *)at : *(const int *)at;
-    if (value == specs->initial)
+    if (value == specs->initial || is_lost(f, specs, value))
       continue;
     text_printf(f->out, "%s %s=", any ? "" : word, specs->name);
     if (specs->type == TYPE_DECIMAL)

@@ -77,6 +77,7 @@ docs: pictures $(if $(messages),$(build)/tests/test_onnx) $(interchange) \
 	$(build)/netc layers --markdown >docs/layers.md
 	$(build)/netc help gpus --markdown >docs/gpus.md
 	$(build)/netc help boards --markdown >docs/boards.md
+	$(build)/netc help recipes --markdown >docs/recipes.md
 	BLESS=1 $(build)/tests/test_uses >/dev/null
 	BLESS=1 $(build)/tests/test_editors >/dev/null
 	$(if $(messages),BLESS=1 $(build)/tests/test_onnx >/dev/null)

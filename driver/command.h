@@ -89,6 +89,8 @@ int print_help(enum command command);
 /* netc help gpus. */
 int print_gpus(bool markdown);
 int print_boards(bool markdown);
+int print_recipes(bool markdown);
+int print_recipe(const char *name);
 
 int print_version(void);
 

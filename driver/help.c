@@ -154,8 +154,8 @@ static int print_questions(void) {
        "--checkpoint\n  --lora --data-parallel --zero --predict --runtime "
        "--weight-dtype --context\n  --length --input --attention --budget "
        "--unfold --details --explain --brief");
-  puts("  netc help COMMAND   its options; also: help all, help gpus, help "
-       "boards\n"
+  puts("  netc help COMMAND   its options; also: help all, gpus, boards, "
+       "recipes\n"
        "  netc help settings  settings such as --gpu; help outputs: kinds of "
        "-o\n"
        "Exit status: 0 done, 1 an error or no fit, 2 usage, 3 files, 4 a bug");
@@ -263,7 +263,8 @@ static int print_manual(void) {
   return finish_stdout();
 }
 
-/* netc help [COMMAND | settings | outputs | gpus | boards | all] */
+/* netc help [COMMAND | settings | outputs | gpus | boards | recipes | all],
+ * netc help recipe NAME */
 
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
@@ -284,6 +285,8 @@ static int help_on(const char *word, bool markdown) {
     return print_gpus(markdown);
   if (strcmp(word, "boards") == 0)
     return print_boards(markdown);
+  if (strcmp(word, "recipes") == 0)
+    return print_recipes(markdown);
   if (strcmp(word, "all") == 0)
     return print_page(COMMAND_BUILD);
   for (int i = 1; i < COMMAND_COUNT; i++) {
@@ -308,6 +311,8 @@ int command_help(int argc, char **argv) {
     return words.status;
   if (given[0])
     return print_manual();
+  if (words.count == 2 && strcmp(words.at[0], "recipe") == 0)
+    return print_recipe(words.at[1]);
   if (words.count > 1)
     return complain(EXIT_USAGE, "netc help takes one command at a time");
   return words.count == 1 ? help_on(words.at[0], given[1])

@@ -105,7 +105,10 @@ static void put_degree(struct text *text, int64_t degree, int width) {
 static const char *checkpoint_text(int64_t checkpoint, char *room,
                                    size_t size) {
   if (checkpoint <= 0)
-    return checkpoint == -2 ? "core" : checkpoint ? "auto" : "-";
+    return checkpoint == -3   ? "blocks"
+           : checkpoint == -2 ? "core"
+           : checkpoint       ? "auto"
+                              : "-";
   snprintf(room, size, "%" PRId64, checkpoint);
   return room;
 }

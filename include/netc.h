@@ -178,6 +178,29 @@ struct netc_board {
 NETC_API enum netc_status netc_board(size_t index, struct netc_board *board);
 
 /*
+ * Recipes, for the setting `like`: settings that a program or a guide uses.
+ * docs/recipes.md has them with their sources.
+ */
+struct netc_recipe {
+  size_t size;
+  const char *name;  /* "hf/qlora" */
+  const char *title; /* what it is, in a line */
+  size_t setting_count;
+  size_t runs;   /* published runs that check it */
+  double median; /* of netc's figure / the published one; 0: no run */
+};
+NETC_API enum netc_status netc_recipe(size_t index, struct netc_recipe *recipe);
+
+/* A setting of a recipe: "optimizer" and "adamw", or "lora" and "16:all". */
+struct netc_recipe_setting {
+  size_t size;
+  const char *name, *value;
+  const char *source; /* repository, file and version */
+};
+NETC_API enum netc_status netc_recipe_setting(
+    size_t recipe, size_t index, struct netc_recipe_setting *setting);
+
+/*
  * Adds devices from a table in CSV, whose first line names the columns
  * (docs/gpus.md). On an error it returns NETC_USAGE and adds none; netc_message
  * then begins with `name`, line and column.

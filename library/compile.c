@@ -126,18 +126,20 @@ static bool all_inputs_used(struct netc *netc) {
 
 static struct expansion expansion_of(struct netc *netc) {
   struct load *load = netc->load;
-  return (struct expansion){.arena = &load->arena,
-                            .diags = &load->diags,
-                            .source = load->units.at[0].source,
-                            .loader = load_loader(netc),
-                            .settings = &load->settings,
-                            .adapters = netc->adapters,
-                            .partial = netc->partial,
-                            .defines = load->defines.at,
-                            .define_count = load->defines.count,
-                            .inputs = load->inputs.at,
-                            .input_count = load->inputs.count,
-                            .ignore_marks = load->inputs.count > 0};
+  struct expansion expansion = {.arena = &load->arena,
+                                .diags = &load->diags,
+                                .source = load->units.at[0].source,
+                                .loader = load_loader(netc),
+                                .settings = &load->settings,
+                                .adapters = netc->adapters,
+                                .partial = netc->partial,
+                                .defines = load->defines.at,
+                                .define_count = load->defines.count,
+                                .inputs = load->inputs.at,
+                                .input_count = load->inputs.count,
+                                .ignore_marks = load->inputs.count > 0};
+  recipe_open(netc, &expansion);
+  return expansion;
 }
 
 bool context_is_set(const struct netc *netc, const char *name) {
@@ -158,8 +160,10 @@ static void choose_settings(struct netc *netc) {
   if (load->settings.infer.flash > 0 &&
       (context_is_set(netc, "gpu") || context_is_set(netc, "memory")))
     load->settings.infer.flash = FLASH_ON;
+  recipe_follow(netc);
   for (size_t i = 0; i < load->chosen.count; i++)
     expand_choice(&load->expansion, load->chosen.at[i]);
+  load->settings.train.like = load->expansion.recipe;
 }
 
 bool context_verify(struct netc *netc, const char *pass) {
@@ -239,7 +243,8 @@ static enum netc_status find_memory(struct netc *netc) {
   struct load *load = netc->load;
   struct settings *settings = &load->settings, one;
   load->given = load->settings;
-  if (uses_serves(netc)) { /* these divide what is served */
+  load->given.train.like = 0; /* followed; its settings are there */
+  if (uses_serves(netc)) {    /* these divide what is served */
     load->settings.train.pipeline = 1;
     load->settings.train.expert_parallel = 1;
   }

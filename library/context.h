@@ -167,6 +167,15 @@ bool load_try_input(struct call *call, const struct setting_pair *pair);
 
 bool load_try_compared(struct call *call, struct slice list);
 
+/* Takes a setting as if the command line had it, for training and inference. */
+void load_take_setting(struct load *load, const struct setting_pair *pair);
+
+/* Finds the recipe of `like`, and its adapters: recipe.c */
+void recipe_open(const struct netc *netc, struct expansion *expansion);
+
+/* Takes its settings, over those of the source. */
+void recipe_follow(struct netc *netc);
+
 /* Adds a source and parses it; returns its unit. */
 struct unit *load_add_unit(struct load *load, struct slice path,
                            struct file_id id, struct slice text);

@@ -437,6 +437,40 @@ bool load_try_input(struct call *call, const struct setting_pair *pair) {
                    "sizes are joined by x, like 320x320x3");
 }
 
+static struct load_reading reading_of(struct load *load) {
+  return (struct load_reading){&load->arena, &load->sources, &load->diags,
+                               &load->statements};
+}
+
+/* Adds the statements of a setting: `train`, `infer`, or both. */
+static void read_setting(struct load *load, const struct setting_pair *pair,
+                         void (*take)(struct load *, const struct stmt *)) {
+  static const struct {
+    const char *word;
+    const struct arg_spec *specs;
+  } sections[] = {{"train ", train_specs}, {"infer ", infer_specs}};
+  struct load_reading r = reading_of(load);
+  for (size_t i = 0; i < 2; i++) {
+    struct suggestion none = suggest_begin(pair->name);
+    struct setting_pair plain =
+        plain_pair(&load->arena, &load->settings, sections[i].specs, pair);
+    if (has_key(sections[i].specs, pair->name, &none))
+      take(load, parse_pair(&r, sections[i].word, &plain, "="));
+  }
+}
+
+static void follow(struct load *load, const struct stmt *stmt) {
+  expand_choice(&load->expansion, stmt);
+}
+
+void load_take_setting(struct load *load, const struct setting_pair *pair) {
+  read_setting(load, pair, follow);
+}
+
+static void add_chosen(struct load *load, const struct stmt *stmt) {
+  *VEC_PUSH(&load->arena, &load->chosen) = stmt;
+}
+
 static struct setting_pair pair_of(const struct kept_pair *kept) {
   return (struct setting_pair){kept->name, slice_of(kept->value)};
 }
@@ -444,8 +478,7 @@ static struct setting_pair pair_of(const struct kept_pair *kept) {
 /* Parses all pairs into the load; each was checked when it was set. */
 static void take_pairs(struct netc *netc) {
   struct load *load = netc->load;
-  struct load_reading r = {&load->arena, &load->sources, &load->diags,
-                           &load->statements};
+  struct load_reading r = reading_of(load);
   struct expansion expansion = {.arena = &load->arena,
                                 .diags = &load->diags,
                                 .source = -1,
@@ -453,17 +486,7 @@ static void take_pairs(struct netc *netc) {
   const struct settings *settings = &load->settings;
   for (size_t i = 0; i < netc->settings.count; i++) {
     struct setting_pair pair = pair_of(&netc->settings.at[i]);
-    struct suggestion none = suggest_begin(pair.name);
-    struct setting_pair trained =
-        plain_pair(&load->arena, settings, train_specs, &pair);
-    struct setting_pair inferred =
-        plain_pair(&load->arena, settings, infer_specs, &pair);
-    if (has_key(train_specs, pair.name, &none))
-      *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "train ", &trained, "=");
-    if (has_key(infer_specs, pair.name, &none))
-      *VEC_PUSH(&load->arena, &load->chosen) =
-          parse_pair(&r, "infer ", &inferred, "=");
+    read_setting(load, &pair, add_chosen);
   }
   for (size_t i = 0; i < netc->budgets.count; i++) {
     struct setting_pair pair = pair_of(&netc->budgets.at[i]);

@@ -8,6 +8,7 @@
 #include "memory/checkpoint/checkpoint.h"
 #include "sema/model/degrees.h"
 #include "sema/model/given.h"
+#include "sema/repeat/iteration.h"
 #include "memory/devices/cut_check.h"
 
 enum { LISTED_NODES = 100000 }; /* above: tensors are not listed */
@@ -415,6 +416,14 @@ bool memory_is_small(const struct model *model,
          mul_i64(values, settings->infer.batch, &values) && values < most;
 }
 
+/* True if a loop makes layers. */
+static bool loops(const struct model *model) {
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (iteration_around(model->nodes.at[i].frame))
+      return true;
+  return false;
+}
+
 bool memory_find(const struct model *model, const struct settings *settings,
                  struct diags *diags, struct memory *memory) {
   struct question q = {model, settings, memory};
@@ -429,6 +438,15 @@ bool memory_find(const struct model *model, const struct settings *settings,
     given_help(diag(diags, MISSING_ARGUMENT, place,
                     "checkpoint=auto needs the memory of the device"),
                place, "give `memory=24GiB` or `gpu=a100-80`");
+    return false;
+  }
+  if (settings->train.checkpoint == CHECKPOINT_BLOCKS && !loops(model) &&
+      given_has(settings, "checkpoint")) {
+    struct span place = given_train(model, settings, "checkpoint");
+    given_help(diag(diags, MISSING_ARGUMENT, place,
+                    "checkpoint=blocks needs a loop, but no `repeat` or `for` "
+                    "makes layers of this net"),
+               place, "give a number of segments: `checkpoint=8`");
     return false;
   }
   memory->saved_by_node = arena_alloc(model->arena, model->nodes.count + 1,

@@ -71,6 +71,7 @@ static struct probe {
 } probes[] = {
     {"batch", LM, "gpu=t4", "4"},
     {"optimizer", LM, "", "sgd"},
+    {"like", LM, "", "mmdet"}, /* another optimizer */
     {"update", FC, "", "loop"},
     {"clip", FC, "optimizer=sgd update=fused", "double"},
     {"paged", LM, "", "on"},
@@ -504,6 +505,7 @@ static void the_manual_has_every_setting(void **state) {
         setting.name, setting.section, argument.fallback,
         strcmp(setting.name, "gpu") == 0     ? "[its name](gpus.md)"
         : strcmp(setting.name, "board") == 0 ? "[its name](boards.md)"
+        : strcmp(setting.name, "like") == 0  ? "[its name](recipes.md)"
         : *argument.words                    ? argument.words
                                              : argument.value,
         argument.doc);

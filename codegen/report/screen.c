@@ -12,6 +12,7 @@
 #include "codegen/rows.h"
 #include "memory/answer/files.h"
 #include "sema/model/optimizer.h"
+#include "sema/model/recipe.h"
 #include "sema/model/weights.h"
 
 struct screen {
@@ -506,6 +507,20 @@ static void put_files(struct screen *s) {
   end_row(s, "files");
 }
 
+/* "hf/qlora; no published run checks it" */
+static void put_recipe(struct screen *s) {
+  struct recipe recipe = recipe_at(s->c->settings->train.like);
+  if (!recipe.word)
+    return;
+  text_put(&s->line, recipe.word);
+  if (recipe.runs)
+    text_printf(&s->line, "; of %d published runs, %.2f in the median",
+                recipe.runs, recipe.median);
+  else
+    text_put(&s->line, "; no published run checks it");
+  end_row(s, "recipe");
+}
+
 /* The first lines */
 
 static void put_counts(struct screen *s) {
@@ -684,6 +699,7 @@ struct screen_page *screen_page(const struct compiled *c) {
   } else {
     put_training_limits(&s);
     put_time(&s);
+    put_recipe(&s);
     put_inference(&s);
   }
   page->count += (size_t)type_line(c, &page->rows[page->count]);

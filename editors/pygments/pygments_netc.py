@@ -35,7 +35,7 @@ OPTIONS = """
     talking fused naive bidir batch_first last frozen
 """.split()
 CHOOSERS = """
-    approximate bias gate scale lora_on scores norm decay reset inplace
+    approximate bias gate scale lora_on scores norm decay reset inplace like
     optimizer update clip paged ema dtype precision gradient_dtype
     saved_dtype base loss loss_dtype rule norms attention profile
     keep_gradients keep_outputs checkpoint gpu unit reshard prefetch bucket

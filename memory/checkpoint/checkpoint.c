@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "memory/checkpoint/ways.h"
+#include "sema/repeat/iteration.h"
 
 enum { MOST_ROUNDS = 12 }; /* choices with a measurement */
 
@@ -41,6 +42,26 @@ static void checkpoint_even(struct step *step, int64_t count,
   for (size_t i = 0; i < cuts.at.count; i++) {
     *VEC_PUSH(arena, &step->ranges) = (struct node_range){first, cuts.at.at[i]};
     first = cuts.at.at[i];
+  }
+  step_trace(step, arena);
+}
+
+/*
+ * Each iteration of an innermost loop is a segment, the last one, too:
+ * transformers' gradient_checkpointing_enable() and torchtune's
+ * set_activation_checkpointing() wrap every layer.
+ */
+static void checkpoint_blocks(struct step *step, struct arena *arena) {
+  const struct model *model = step->model;
+  int64_t nodes = (int64_t)model->nodes.count;
+  step->ranges.count = 0; /* replaces the source's */
+  for (int64_t first = 0, end; first < nodes; first = end) {
+    const struct frame *turn = iteration_around(model->nodes.at[first].frame);
+    for (end = first + 1; end < nodes; end++)
+      if (iteration_around(model->nodes.at[end].frame) != turn)
+        break;
+    if (turn)
+      *VEC_PUSH(arena, &step->ranges) = (struct node_range){first, end};
   }
   step_trace(step, arena);
 }
@@ -224,6 +245,10 @@ void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
   const struct train_settings *train = &step->settings;
   if (train->checkpoint > 0) {
     checkpoint_even(step, train->checkpoint, arena);
+    return;
+  }
+  if (train->checkpoint == CHECKPOINT_BLOCKS) {
+    checkpoint_blocks(step, arena);
     return;
   }
   checkpoint_groups(step, arena);

@@ -71,6 +71,7 @@ struct expansion {
   struct adapters adapters;
   bool adapters_used;           /* by any layer */
   bool adapters_own;            /* a layer has its own rank */
+  int recipe;                   /* whose settings were taken; 0: none */
   bool adapters_spare;          /* the output layer has none */
   bool partial;                 /* keep the net despite errors: partial.c */
   bool ignore_marks;            /* ignore `-> DIMS` */

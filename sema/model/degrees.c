@@ -428,9 +428,10 @@ bool degrees_share(const struct model *model, const struct settings *settings,
 
 /* Settings without effect */
 
+/* A recipe may hold settings for devices that are not asked about. */
 static void idle(struct check *c, const char *setting, bool given, bool used,
                  const char *of, const char *help) {
-  if (!given || used)
+  if (!given || used || !given_has(c->settings, setting))
     return;
   struct span place = place_of(c, setting);
   given_help(diag(c->diags, SHARES_NOTHING, place, "%s needs %s", setting, of),

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "sema/model/gpu.h"
+#include "sema/model/recipe.h"
 #include "sema/model/runtime.h"
 #include "sema/model/weights.h"
 
@@ -99,6 +100,7 @@ static const char patches_words[] = PATCHES(CHOICE_WORD);
 /* Words without the leading blank. */
 #define ELEMENT_WORDS (&element_words[1])
 #define CACHE_WORDS (&cache_words[1])
+#define RECIPE_WORDS (&recipe_words[1])
 #define WEIGHTS_WORDS (&weights_words[1])
 #define BASE_WORDS (&base_words[1])
 #define PROFILE_WORDS (&profile_words[1])

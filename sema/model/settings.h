@@ -99,7 +99,11 @@ enum { SPLIT_OFF = 1, SPLIT_LIST };
 enum { FLASH_ON = -1, FLASH_OFF = -2 }; /* else bytes */
 enum { GPU_LAYERS_AUTO = -1, GPU_LAYERS_ALL = -2, GPU_LAYERS_OFF = -3 };
 enum { EXPERTS_ALL = -1 };
-enum { CHECKPOINT_AUTO = -1, CHECKPOINT_SELECTIVE = -2 };
+enum {
+  CHECKPOINT_AUTO = -1,
+  CHECKPOINT_SELECTIVE = -2,
+  CHECKPOINT_BLOCKS = -3
+};
 
 #define SETTING_INT int64_t
 #define SETTING_DECIMAL int64_t /* millionths */
