@@ -375,7 +375,7 @@ static void what_is_tight_is_said(void **state) {
     int status;
   } asked[] = {
       {ONE "800MiB", "fits", "no placement is better than this one", 0},
-      {ONE "740MiB", "tight",
+      {ONE "770MiB", "tight",
        "none fits; the closest one is shown: it is tight\n", 0},
       {ONE "720MiB", "does not fit", "none fits; the closest one is shown\n",
        1},

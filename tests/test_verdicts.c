@@ -1,10 +1,11 @@
 /*
  * What netc says of steps that others ran, or that ran out of memory: rows of
- * tests/data/published, on whose memory nothing was fitted. "fits" is an error
+ * tests/data/published. "fits" is an error
  * of a row that ran out of memory, "does not fit" of one that ran; "tight" is
  * none. The counts are held, and test_verdicts --table prints the rows.
  */
 #define _XOPEN_SOURCE 700
+#include "layers/tape/profile.h"
 #include "tests/csv.h"
 #include "tests/report.h"
 
@@ -40,6 +41,7 @@ enum { FITS, TIGHT, DOES_NOT_FIT, VERDICTS };
 
 static const char *const words[] = {"fits", "tight", "does not fit"};
 static bool table;
+static int tight, tight_ran; /* of all tables */
 
 /* The place of the verdict of a command's step. */
 static int verdict_of(const char *what, const char *command) {
@@ -100,6 +102,8 @@ static void what_ran(void **state) {
   assert_int_equal(count, 1 + 105);
   assert_int_equal(counts[DOES_NOT_FIT], 0);
   assert_int_equal(counts[TIGHT], 16);
+  tight += counts[TIGHT];
+  tight_ran += counts[TIGHT];
 }
 
 /* Rows of pipelines.csv that say so, on the card that they name. */
@@ -124,14 +128,59 @@ static void what_ran_out_of_memory(void **state) {
   }
   free(text);
   assert_int_equal(counts[FITS], 0);
-  assert_int_equal(counts[TIGHT], 2);
-  assert_int_equal(counts[DOES_NOT_FIT], 8);
+  assert_int_equal(counts[TIGHT], 0);
+  assert_int_equal(counts[DOES_NOT_FIT], 10);
+}
+
+/*
+ * Batches of timm that ran on one card and those that did not, and what others
+ * ran. The rows of timm gave the share that a step can use, the others did not.
+ */
+static void what_a_card_held(void **state) {
+  enum { MOST = 160, NET_COLUMN = 1, OPTIONS_COLUMN, OUTCOME, FITTED, HELD };
+  static struct row rows[MOST];
+  int ran[VERDICTS] = {0}, failed[VERDICTS] = {0}, unseen[VERDICTS] = {0};
+  size_t count = 0;
+  char *text = read_text("tests/data/published/verdicts.csv", NULL);
+  (void)state;
+  assert_true(read_rows(text, "\n# id,net,options,outcome,fitted,source\n",
+                        HELD + 1, rows, MOST, &count));
+  for (size_t i = 0; i < count; i++) {
+    char *const *at = rows[i].at;
+    char command[512];
+    snprintf(command, sizeof command, NETC " %s %s", at[NET_COLUMN],
+             at[OPTIONS_COLUMN]);
+    int verdict = verdict_of(rows[i].name, command);
+    bool good = strcmp(at[OUTCOME], "ran") == 0;
+    (good ? ran : failed)[verdict]++;
+    unseen[verdict] += good && strcmp(at[FITTED], "no") == 0;
+  }
+  free(text);
+  assert_int_equal(ran[FITS] + ran[TIGHT], 83);
+  assert_int_equal(ran[DOES_NOT_FIT], 0);
+  assert_int_equal(unseen[FITS], 15);
+  assert_int_equal(unseen[TIGHT], 4);
+  assert_int_equal(failed[FITS], 1); /* vit_huge */
+  assert_int_equal(failed[TIGHT], 6);
+  assert_int_equal(failed[DOES_NOT_FIT], 29);
+  tight += ran[TIGHT] + failed[TIGHT];
+  tight_ran += ran[TIGHT];
+}
+
+/* The report says how often a tight step ran. */
+static void tight_steps_are_counted(void **state) {
+  (void)state;
+  const struct profile *profile = profile_at(1);
+  assert_int_equal(tight, profile->tight);
+  assert_int_equal(tight_ran, profile->tight_ran);
 }
 
 int main(int argc, char **argv) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_ran),
       cmocka_unit_test(what_ran_out_of_memory),
+      cmocka_unit_test(what_a_card_held),
+      cmocka_unit_test(tight_steps_are_counted),
   };
   table = argc > 1 && strcmp(argv[1], "--table") == 0;
   return cmocka_run_group_tests(tests, NULL, NULL);

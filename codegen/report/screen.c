@@ -507,6 +507,17 @@ static void put_files(struct screen *s) {
   end_row(s, "files");
 }
 
+/* How often a step as large as this one ran. */
+static void put_tight(struct screen *s) {
+  const struct profile *profile = profile_at(s->c->settings->train.profile);
+  if (s->a->verdict != VERDICT_TIGHT || !profile->tight)
+    return;
+  text_printf(&s->line,
+              "of %d published steps that were tight like this, %d ran",
+              profile->tight, profile->tight_ran);
+  end_row(s, "tight");
+}
+
 /* "hf/qlora; no published run checks it" */
 static void put_recipe(struct screen *s) {
   struct recipe recipe = recipe_at(s->c->settings->train.like);
@@ -697,6 +708,7 @@ struct screen_page *screen_page(const struct compiled *c) {
     page->count += (size_t)time_lines(c, &page->rows[page->count]);
     put_macs(&s);
   } else {
+    put_tight(&s);
     put_training_limits(&s);
     put_time(&s);
     put_recipe(&s);

@@ -105,7 +105,7 @@ static void put_device(struct timeline *t, struct text *out) {
     text_printf(out, " and which has a reserve of %s",
                 output_size(t->c, m->fit.device.reserve).text);
   }
-  enum fit_verdict verdict = fit_judge(peak, room, m->fit.device.reserve, 0, 0);
+  enum fit_verdict verdict = fit_judge(peak, room, m->fit.device.slack, 0, 0);
   text_printf(out, "; it %s%s, %s %s", verdict == VERDICT_TIGHT ? "is " : "",
               fit_word(verdict),
               output_size(t->c, peak <= room ? room - peak : peak - room).text,

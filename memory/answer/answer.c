@@ -19,7 +19,7 @@ static void find_training(const struct memory *memory, struct answer *a) {
                      memory->training.peak);
   if (!a->device.bytes)
     return;
-  a->verdict = fit_judge(a->bytes, a->device.room, a->device.reserve, fit->host,
+  a->verdict = fit_judge(a->bytes, a->device.room, a->device.slack, fit->host,
                          fit->host_room);
   if (memory->beside.count)
     return; /* their batches do not follow */
@@ -134,7 +134,7 @@ static bool find_prediction(const struct answer_request *r, struct answer *a) {
     return false;
   if (!a->device.bytes)
     return true;
-  a->verdict = fit_judge(a->bytes, a->device.room, a->device.reserve, 0, 0);
+  a->verdict = fit_judge(a->bytes, a->device.room, a->device.slack, 0, 0);
   if (r->memory->beside.count)
     return true; /* their batches do not follow */
   trial.changed = &trial.settings.infer.batch;
@@ -208,7 +208,7 @@ static bool find_serving(const struct answer_request *r, struct answer *a) {
                      size_sum(s->card.weights, s->card.cache), s->card.need);
     if (a->device.bytes)
       a->verdict =
-          fit_judge(a->bytes, a->device.room, s->strict ? 0 : a->device.reserve,
+          fit_judge(a->bytes, a->device.room, s->strict ? 0 : a->device.slack,
                     a->host, a->host_room);
     return a->bytes < INT64_MAX;
   }

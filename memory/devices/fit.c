@@ -8,6 +8,8 @@
 
 #define MOST_BATCH (INT64_MAX / 4) /* largest batch tried */
 
+enum { WHOLE = 1000 }; /* profile.used is in thousandths */
+
 static int64_t device_bytes(const struct train_settings *train) {
   if (train->memory)
     return train->memory;
@@ -372,12 +374,15 @@ struct fit_device fit_device(const struct train_settings *train, bool predict) {
   d.taken = taken_bytes(train, predict);
   d.room = room_of(train, predict);
   d.reserve = max_i64(d.bytes - d.taken - d.room, 0);
+  int used = predict ? 0 : profile_at(train->profile)->used;
+  int64_t most = share_i64(d.bytes - d.taken, used ? used : WHOLE, WHOLE);
+  d.slack = min_i64(d.reserve, max_i64(most - d.room, 0));
   return d;
 }
 
-enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t reserve,
+enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t slack,
                            int64_t host, int64_t host_room) {
-  if (bytes - room > reserve || (host_room && host > host_room))
+  if (bytes - room > slack || (host_room && host > host_room))
     return VERDICT_TOO_MUCH;
   return bytes > room ? VERDICT_TIGHT : VERDICT_FITS;
 }
@@ -391,7 +396,7 @@ const char *fit_word(enum fit_verdict verdict) {
 }
 
 enum fit_verdict fit_verdict(const struct fit *fit) {
-  return fit_judge(fit->peak, fit->device.room, fit->device.reserve, fit->host,
+  return fit_judge(fit->peak, fit->device.room, fit->device.slack, fit->host,
                    fit->host_room);
 }
 

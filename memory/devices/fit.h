@@ -19,6 +19,7 @@ struct fit_device {
   int64_t bytes;
   int64_t taken;   /* by PyTorch itself: context, workspace */
   int64_t reserve; /* kept free for uncounted memory */
+  int64_t slack;   /* of the reserve: what steps were seen to use of it */
   int64_t room;    /* available to the step */
 };
 
@@ -39,10 +40,11 @@ enum fit_verdict {
 };
 
 /*
- * Tight: the step uses the reserve, so it fits if the allocator wastes less. A
- * host has no reserve; `host_room` 0: its size is unknown.
+ * Tight: the step uses the reserve, so it fits if the allocator wastes less;
+ * `slack` is how much of it a step may use. A host has no reserve; `host_room`
+ * 0: its size is unknown.
  */
-enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t reserve,
+enum fit_verdict fit_judge(int64_t bytes, int64_t room, int64_t slack,
                            int64_t host, int64_t host_room);
 
 /* The value of `fits` in outputs; --must-fit fails if it is false. */

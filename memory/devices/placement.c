@@ -268,7 +268,7 @@ void place_find(const struct place_request *request, struct arena *arena,
     return;
   thin_out(placing);
   const struct placement *first = &placing->best.at[0];
-  placing->verdict = fit_judge(first->peak, device.room, device.reserve,
+  placing->verdict = fit_judge(first->peak, device.room, device.slack,
                                first->host, first->settings.host_memory);
   placing->missing = first->time.missing;
 }

@@ -110,7 +110,7 @@ struct fit_device runtime_device(const struct settings *settings) {
   } else if (infer->runtime == RUNTIME_LLAMA_CPP && train->reserve < 0) {
     d.room = max_i64(d.bytes - d.taken, 1); /* it allocates once, at start */
   }
-  d.reserve = max_i64(d.bytes - d.taken - d.room, 0);
+  d.reserve = d.slack = max_i64(d.bytes - d.taken - d.room, 0);
   return d;
 }
 

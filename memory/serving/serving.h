@@ -152,8 +152,7 @@ struct serving_answer {
 /* Verdict for a named device: the card and, if layers are divided, the host. */
 static inline enum fit_verdict serving_verdict(const struct serving_answer *a) {
   return fit_judge(a->card.need, a->device.room,
-                   a->strict ? 0 : a->device.reserve, a->host.need,
-                   a->host_room);
+                   a->strict ? 0 : a->device.slack, a->host.need, a->host_room);
 }
 
 /* Bytes of the states of a sequence; INT64_MAX on overflow. */
