@@ -93,10 +93,9 @@ static void put_allowed(struct flat *f) {
 /* Lists are quoted. */
 static void put_choice(struct text *out, const struct arg_spec *spec,
                        struct slice word) {
-  bool list = settings_is_split(spec) ||
-              (settings_is_cut(spec) && word.at[0] <= '9') ||
-              memchr(word.at, ' ', word.length);
-  text_printf(out, list ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
+  bool quoted =
+      settings_is_list(spec, word) || memchr(word.at, ' ', word.length);
+  text_printf(out, quoted ? "\"%.*s\"" : "%.*s", SLICE_ARG(word));
 }
 
 /* Loops are unrolled, so that no block of them can be named. */

@@ -27,9 +27,8 @@ static const char *value_word(const struct arg_spec *spec) {
 #undef TYPE
   };
   return spec->bytes ? "SIZE"
-         : settings_is_cut(spec) || settings_is_split(spec)
-             ? "N,N,.."
-             : values[spec->type];
+         : settings_takes_list(spec) ? "N,N,.."
+                                     : values[spec->type];
 }
 
 static enum netc_status fill_argument(struct netc_argument *to,

@@ -139,19 +139,11 @@ static struct slice plain_value(struct arena *arena,
     return slice_from(value, prefix);
   if (spec->type == TYPE_CHOICE) {
     const char *several;
-    if ((settings_is_cut(spec) && value.length && is_digit(*value.at)) ||
-        (settings_is_weights(spec) && memchr(value.at, ' ', value.length))) {
-      text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
-      return text_slice(&text);
-    }
-    int index = hint_find_choice(spec, train, value, &several);
-    if (!index && settings_is_split(spec)) {
-      text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
-      return text_slice(&text);
-    }
-    if (!index)
+    bool list = settings_is_list(spec, value);
+    int index = list ? 0 : hint_find_choice(spec, train, value, &several);
+    if (!list && !index)
       return value;
-    if (!settings_is_gpu(spec))
+    if (!list && !settings_is_gpu(spec))
       return settings_choice(settings, spec, index);
     /* Quotes the name, as a user's name may be a word of the language. */
     text_printf(&text, "\"%.*s\"", SLICE_ARG(value));
@@ -281,8 +273,8 @@ bool load_try_setting(struct call *call, const struct setting_pair *pair) {
   bool infer = has_key(infer_specs, pair->name, &s);
   if (pair->value.length == 0)
     return context_say(call->netc, "a value is missing");
-  bool list = (slice_is(pair->name, "cut") && is_digit(*pair->value.at)) ||
-              slice_is(pair->name, "tensor_split");
+  bool list = settings_takes_list(
+      spec_of(train ? train_specs : infer_specs, pair->name));
   if (is_range(call, pair->value))
     return false;
   if (!list && memchr(pair->value.at, ',', pair->value.length))

@@ -114,18 +114,40 @@ static bool is_chosen(const struct settings *settings, struct slice name) {
          differs(infer_specs, name, &settings->infer, &usual.infer);
 }
 
+/* "data-parallel 8" */
+static void say_option(struct call *call, const struct kept_pair *given) {
+  struct text name = text_new(&call->scratch);
+  for (size_t i = 0; i < given->name.length; i++)
+    text_putc(&name, given->name.at[i] == '_' ? '-' : given->name.at[i]);
+  context_say_more(call->netc, "%.*s %s", SLICE_ARG(name), given->value);
+}
+
+/* The first setting of a call with one of these subjects, or NULL. */
+static const struct kept_pair *given_about(const struct netc *netc,
+                                           unsigned asked) {
+  for (size_t i = 0; i < netc->settings.count; i++)
+    if (subjects_of(netc->settings.at[i].name) & asked)
+      return &netc->settings.at[i];
+  return NULL;
+}
+
 static void say_ways_out(struct call *call, unsigned refused, bool predict) {
+  const struct kept_pair *trains = given_about(call->netc, of_training);
+  if (trains && !predict && refused & of_inference) {
+    context_say_more(call->netc, "; it asks about inference, but --");
+    say_option(call, trains);
+    context_say_more(call->netc, " about training: leave out one of them");
+    return;
+  }
   for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
     if (refusals[i].subject & refused && refusals[i].predict == predict)
       context_say_more(call->netc, "; %s", refusals[i].help);
 }
 
 static void say_unused(struct call *call, const struct kept_pair *given) {
-  struct text name = text_new(&call->scratch);
-  for (size_t i = 0; i < given->name.length; i++)
-    text_putc(&name, given->name.at[i] == '_' ? '-' : given->name.at[i]);
-  context_say(call->netc, "--%.*s %s is not used here", SLICE_ARG(name),
-              given->value);
+  context_say(call->netc, "--");
+  say_option(call, given);
+  context_say_more(call->netc, " is not used here");
   call->status = NETC_USAGE;
 }
 
@@ -236,10 +258,7 @@ bool uses_of_inference(struct slice setting) {
 
 /* True if a call gave a setting of these subjects. */
 static bool is_about(const struct netc *netc, unsigned asked) {
-  unsigned given = NONE;
-  for (size_t i = 0; i < netc->settings.count; i++)
-    given |= subjects_of(netc->settings.at[i].name);
-  return given & asked;
+  return given_about(netc, asked) != NULL;
 }
 
 bool uses_serves(const struct netc *netc) {

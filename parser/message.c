@@ -134,9 +134,11 @@ struct stmt *build_message(struct parser *p, struct named word,
 struct expr *build_quoted(struct parser *p, struct slice key, struct slice text,
                           struct span string) {
   static const enum token number = TOKEN_INT;
-  if (slice_is(key, "gpu") || slice_is(key, "cut") ||
-      slice_is(key, "tensor_split") || slice_is(key, "weight_dtype"))
-    return build_name(p, EXPR_TEXT, text, string);
+  static const char *const keys[] = {"gpu", "board",        "runtime",
+                                     "cut", "tensor_split", "weight_dtype"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (slice_is(key, keys[i]))
+      return build_name(p, EXPR_TEXT, text, string);
   syntax_report(p, TOKEN_STRING, string, &number, 1);
   return NULL;
 }

@@ -462,6 +462,31 @@ static void errors_of_cards(void **state) {
          "netc has no `-ts`: write `--tensor-split 3,2`");
 }
 
+/* A net without loops, as `-o x.net` writes it, is divided like its source. */
+static void written_layers_are_those_of_loops(void **state) {
+  (void)state;
+  static const char *const from[] = {"zoo:gpt2", "zoo:llama", "zoo:mixtral",
+                                     "zoo:mamba2"};
+  static const char *const options[] = {
+      "--weight-dtype q4_k_m --gpu rtx3090 --gpu-layers 10",
+      "--weight-dtype q4_k_m --gpu rtx3090 --tensor-split 3,2",
+      "--runtime vllm --gpu a100-80 --pipeline 2"};
+  const char *dir = scratch("flat");
+  for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+    struct run r = run(NETC " %s -o %s/flat.net", from[i], dir);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+      r = run(NETC " %s --brief %s >%s/loops && " NETC " %s/flat.net --brief %s "
+              "| cmp - %s/loops && grep -c layers %s/loops",
+              from[i], options[k], dir, dir, options[k], dir, dir);
+      if (r.status)
+        fail_msg("%s %s: %s%s", from[i], options[k], r.out, r.err);
+      run_free(&r);
+    }
+  }
+}
+
 static void errors_name_a_way_out(void **state) {
   (void)state;
   expect(NETC " examples/llama3.net --predict --gpu-layers 20 "
@@ -473,8 +498,8 @@ static void errors_name_a_way_out(void **state) {
          "only language models can be served: this net continues no sequence "
          "of tokens");
   expect("printf 'input tokens 8 : i32\\nembed 20 8\\nattention 2 causal\\n"
-         "linear 20\\n' | " NETC " - --predict --gpu-layers 1",
-         1, "", "= help: write the layers as `repeat 32");
+         "linear 20\\n' | " NETC " - --predict --gpu-layers 1 --runtime pytorch",
+         0, "1 of 2 layers are on the card", "");
   expect(NETC
          " examples/llama3.net --gpu t4,l4 --gpu-layers 20 --optimizer adam",
          2, "", "--gpu-layers 20 is not used here; ");
@@ -505,6 +530,7 @@ int main(void) {
       cmocka_unit_test(devices_have_whole_experts),
       cmocka_unit_test(errors_of_cards),
       cmocka_unit_test(errors_of_stages),
+      cmocka_unit_test(written_layers_are_those_of_loops),
       cmocka_unit_test(errors_name_a_way_out),
   };
   write_nets();

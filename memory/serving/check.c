@@ -137,14 +137,6 @@ static const char *parting(const struct infer_settings *infer) {
                                              : "gpu_layers";
 }
 
-static bool lacks_loop(struct refusal *r) {
-  text_put(r->why,
-           "layers are divided at the iterations of a loop, and this net "
-           "has no loop around its attention");
-  text_put(r->help, "write the layers as `repeat 32 { ... }`");
-  return false;
-}
-
 static int64_t count_layers(const struct model *model) {
   struct arena scratch;
   arena_open_in(&scratch, model->arena);
@@ -161,15 +153,16 @@ static bool is_pipeline(struct refusal *r, const struct model *model,
   int64_t layers = count_layers(model) - 1;
   r->setting = "pipeline";
   if (parting(infer) != r->setting || infer->gpu_layers != GPU_LAYERS_OFF) {
-    text_printf(r->why, "`%s=` and `pipeline=` both divide the layers",
-                strcmp(parting(infer), r->setting) == 0 ? "gpu_layers"
-                                                        : parting(infer));
-    text_put(r->help, "use one of the two");
+    const char *other = parting(infer);
+    other = strcmp(other, r->setting) == 0 ? "gpu_layers" : other;
+    text_printf(r->why, "`%s=` and `pipeline=` both divide the layers", other);
+    text_printf(r->help, "use one of the two: `%s=%s` or `pipeline=1`", other,
+                infer->host_experts ? "0" : "off");
     return false;
   }
   int64_t most = min_i64(layers, MOST_CARDS);
-  if (layers < 1 || infer->pipeline <= most)
-    return layers >= 1 || lacks_loop(r);
+  if (infer->pipeline <= most)
+    return true;
   text_printf(r->why,
               "serving counts at most %" PRId64 " stages of this net, not "
               "%" PRId64,
@@ -204,7 +197,7 @@ static bool can_part(struct refusal *r, const struct model *model,
     text_put(r->help, "use one of the two");
     return false;
   }
-  return count_layers(model) || lacks_loop(r);
+  return true;
 }
 
 /* Checks that devices have whole experts. */

@@ -1,7 +1,8 @@
 /*
  * Places: the last layers of a net are on a card, the others in the host's
  * memory, as in llama.cpp (src/llama-model.cpp, load_tensors). A layer is an
- * iteration of the loop that has a KV cache or a state. The output is one more
+ * iteration of the loop that has a KV cache or a state; outside of loops it
+ * begins where a single tensor leads to a cache or a state. The output is one more
  * layer. The token embedding, in front of all layers, is on the host. Several
  * cards have one part each: layer k of n is on the first card whose share, with
  * those of the cards before it, exceeds k / n.
@@ -111,24 +112,36 @@ static int64_t begin_of(const struct model *model,
                         const struct anchor *anchor,
                         const struct anchor *before) {
   int64_t least = before ? before->node + 1 : 0;
+  if (!before && !anchor->turn)
+    least = after_table(model, anchor->node);
   if (!anchor->turn)
-    return !before        ? after_table(model, anchor->node)
-           : before->turn ? end_of(before)
-                          : led_to(anchors, anchor->node, before->node);
+    return before && before->turn
+               ? end_of(before)
+               : led_to(anchors, anchor->node, before ? before->node : least);
   if (before && end_of(before) <= anchor->node)
     least = end_of(before);
   return max_i64(least, anchor->turn->first);
 }
 
-/* The first node of the output layer: all that is after the last iteration. */
-static int64_t output_of(const struct model *model, const struct anchor *last) {
-  int64_t count = (int64_t)model->nodes.count;
+/*
+ * The first node of the output layer: all that is after the last iteration.
+ * Outside of loops, the last matrix with what leads to it alone, a norm.
+ */
+static int64_t output_of(const struct model *model,
+                         const struct anchors *anchors,
+                         const struct anchor *last) {
+  int64_t first = (int64_t)model->nodes.count;
   if (last->turn)
     return end_of(last);
-  for (int64_t i = count - 1; i > last->node; i--)
-    if (model->nodes.at[i].param_count && !model->nodes.at[i].train_only)
-      return i;
-  return count;
+  for (int64_t i = first - 1; i > last->node; i--)
+    if (model->nodes.at[i].param_count && !model->nodes.at[i].train_only) {
+      first = i;
+      break;
+    }
+  while (first - 1 > last->node && model->nodes.at[first - 1].input_count < 2 &&
+         anchors->reach[first - 1] < first)
+    first--;
+  return first;
 }
 
 int64_t serving_layers(const struct model *model, struct arena *arena,
@@ -143,9 +156,7 @@ int64_t serving_layers(const struct model *model, struct arena *arena,
     if (!before || !is_same_layer(&anchors, &at[i], before))
       slot[begin_of(model, &anchors, &at[i], before)] = ++layers;
   }
-  if (!anchors.loops.count)
-    return 0;
-  int64_t output = output_of(model, &at[anchors.all.count - 1]);
+  int64_t output = output_of(model, &anchors, &at[anchors.all.count - 1]);
   int32_t now = 0;
   for (int64_t i = 0; i < (int64_t)model->nodes.count; i++) {
     now = i == output ? layers + 1 : slot[i] > now ? slot[i] : now;

@@ -426,8 +426,8 @@ struct value eval(struct expander *e, const struct expr *expr) {
   case EXPR_TEXT: {
     struct diagnostic *d =
         report(e, WRONG_TYPE, expr->span, "a text is not a value");
-    diag_help(d, "only `gpu=` and `cut=` of `train` take a text: `train "
-                 "gpu=\"NVIDIA GeForce RTX 4090\"`");
+    diag_help(d, "only choices take a text: `train gpu=\"NVIDIA GeForce RTX "
+                 "4090\"`");
     break;
   }
   case EXPR_DIMS:

@@ -429,8 +429,7 @@ static bool is_unsloths(const struct slot *s, struct slice word) {
 
 bool slot_choose(struct slot *s, struct slice word) {
   const char *several;
-  if (settings_is_cut(s->spec) && word.length && word.at[0] >= '0' &&
-      word.at[0] <= '9') {
+  if (settings_is_cut(s->spec) && settings_is_list(s->spec, word)) {
     if (store_turns(s, word))
       return true;
     struct diagnostic *d =

@@ -190,6 +190,18 @@ bool settings_is_weights(const struct arg_spec *spec) {
   return spec->words == WEIGHTS_WORDS || spec->words == BASE_WORDS;
 }
 
+bool settings_takes_list(const struct arg_spec *spec) {
+  return settings_is_cut(spec) || settings_is_split(spec);
+}
+
+bool settings_is_list(const struct arg_spec *spec, struct slice word) {
+  if (settings_is_cut(spec))
+    return word.length && word.at[0] >= '0' && word.at[0] <= '9';
+  if (settings_is_split(spec))
+    return !word_index(spec->words, word);
+  return settings_is_weights(spec) && memchr(word.at, ' ', word.length);
+}
+
 struct slice settings_weights(const struct infer_settings *infer) {
   return infer->weights ? infer->weights->text
                         : slice_of(weights_word(infer->weight_dtype));

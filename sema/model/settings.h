@@ -220,6 +220,10 @@ bool settings_is_weights(const struct arg_spec *spec);
 /* True if lists of numbers, or of cards, are allowed besides the words. */
 bool settings_is_cut(const struct arg_spec *spec);
 bool settings_is_split(const struct arg_spec *spec);
+bool settings_takes_list(const struct arg_spec *spec);
+
+/* True if the value is a list, which a source quotes: "4,4,8", "nvfp4 head". */
+bool settings_is_list(const struct arg_spec *spec, struct slice word);
 
 /* The word of a choice of `train` or `infer`, including a user's device; or the
  * list. */
