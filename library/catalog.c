@@ -26,7 +26,7 @@ static const char *value_word(const struct arg_spec *spec) {
 #include "layers/arg_types.def"
 #undef TYPE
   };
-  return spec->bytes ? "SIZE"
+  return spec->bytes                 ? "SIZE"
          : settings_takes_list(spec) ? "N,N,.."
                                      : values[spec->type];
 }

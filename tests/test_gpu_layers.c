@@ -477,8 +477,9 @@ static void written_layers_are_those_of_loops(void **state) {
     assert_int_equal(r.status, 0);
     run_free(&r);
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-      r = run(NETC " %s --brief %s >%s/loops && " NETC " %s/flat.net --brief %s "
-              "| cmp - %s/loops && grep -c layers %s/loops",
+      r = run(NETC " %s --brief %s >%s/loops && " NETC
+                   " %s/flat.net --brief %s "
+                   "| cmp - %s/loops && grep -c layers %s/loops",
               from[i], options[k], dir, dir, options[k], dir, dir);
       if (r.status)
         fail_msg("%s %s: %s%s", from[i], options[k], r.out, r.err);
@@ -498,7 +499,8 @@ static void errors_name_a_way_out(void **state) {
          "only language models can be served: this net continues no sequence "
          "of tokens");
   expect("printf 'input tokens 8 : i32\\nembed 20 8\\nattention 2 causal\\n"
-         "linear 20\\n' | " NETC " - --predict --gpu-layers 1 --runtime pytorch",
+         "linear 20\\n' | " NETC
+         " - --predict --gpu-layers 1 --runtime pytorch",
          0, "1 of 2 layers are on the card", "");
   expect(NETC
          " examples/llama3.net --gpu t4,l4 --gpu-layers 20 --optimizer adam",

@@ -37,6 +37,42 @@ static void rows_of_a_sweep_are_the_same(void **state) {
          2, "", "is not of this sweep");
 }
 
+/* With settings of inference a row has their answer, not a training step's. */
+static void rows_answer_what_is_asked(void **state) {
+  (void)state;
+  static const char *const sweeps[] = {
+      "examples/llama3.net -D layers=16,32 --gpu rtx4090 "
+      "--weight-dtype q4_k_m",
+      "examples/simple_cnn.net --board rpi-pico,nucleo-f746zg"};
+  expect(text_of(NETC " sweep %s", sweeps[0]), 0,
+         "training_peak_bytes,inference_bytes,host_bytes,longest_context,"
+         "most_sequences,verdict,origin\n16,4540469248,",
+         "");
+  expect(text_of(NETC " sweep %s", sweeps[0]), 0,
+         ",5962194944,303890432,151296,18,fits,netc-", "");
+  expect(text_of(NETC " sweep %s", sweeps[1]), 0,
+         ",ram_bytes,flash_bytes,verdict,origin\nrpi-pico,4632902,", "");
+  expect(text_of(NETC " sweep %s", sweeps[1]), 0,
+         ",400992,18547153,does not fit,netc-", "");
+  expect(NETC " sweep examples/llama3.net --context 8K,32K --weight-dtype "
+              "q4_k_m",
+         0, ",inference_bytes,host_bytes,longest_context,most_sequences,origin",
+         "");
+  const char *dir = scratch("sweep");
+  for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
+    for (int json = 0; json < 2; json++) {
+      const char *end = json ? "jsonl" : "csv";
+      const char *sweep = sweeps[i];
+      struct run r = run(
+          NETC " sweep %s -o %s/q.%s && head -n -1 %s/q.%s >%s/r.%s && " NETC
+               " sweep %s --append -o %s/r.%s && cmp %s/q.%s %s/r.%s",
+          sweep, dir, end, dir, end, dir, end, sweep, dir, end, dir, end, dir,
+          end);
+      assert_int_equal(r.status, 0);
+      run_free(&r);
+    }
+}
+
 static void sweeps_that_cannot_be_are_errors(void **state) {
   (void)state;
   expect(NETC " sweep " WIDTHS_NET " -D width=1..9 >/dev/full", 3, "",
@@ -479,6 +515,7 @@ static void slurm_makes_the_same(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_of_a_sweep_are_the_same),
+      cmocka_unit_test(rows_answer_what_is_asked),
       cmocka_unit_test(sweeps_that_cannot_be_are_errors),
       cmocka_unit_test(rows_of_another_sweep_are_not_taken),
       cmocka_unit_test(rows_of_another_origin_are_refused),

@@ -12,11 +12,21 @@
 /* Columns of figures; scripts rely on their names. */
 static const struct {
   const char *name;
-  enum figure figure;
+  int figure;    /* of enum figure */
+  unsigned with; /* enum sweep_columns; 0: always there and never empty */
 } columns[] = {
-    {"param_count", FIGURE_PARAMS},        {"mac_count", FIGURE_MACS},
-    {"arena_bytes", FIGURE_ARENA},         {"weight_bytes", FIGURE_WEIGHTS},
-    {"training_peak_bytes", FIGURE_TRAIN},
+    {"param_count", FIGURE_PARAMS, 0},
+    {"mac_count", FIGURE_MACS, 0},
+    {"arena_bytes", FIGURE_ARENA, 0},
+    {"weight_bytes", FIGURE_WEIGHTS, 0},
+    {"training_peak_bytes", FIGURE_TRAIN, 0},
+    {"bound_seconds", FIGURE_SECONDS, WITH_SECONDS},
+    {"inference_bytes", ANSWER_BYTES, WITH_ANSWER},
+    {"host_bytes", ANSWER_HOST, WITH_ANSWER},
+    {"longest_context", ANSWER_CONTEXT, WITH_ANSWER},
+    {"most_sequences", ANSWER_SEQUENCES, WITH_ANSWER},
+    {"ram_bytes", ANSWER_RAM, WITH_BOARD},
+    {"flash_bytes", ANSWER_FLASH, WITH_BOARD},
 };
 #define ORIGIN "origin"
 #define BILLION INT64_C(1000000000)
@@ -62,6 +72,26 @@ static bool row_end(struct sweep_row *row) {
   return text_flush(&row->out);
 }
 
+static bool has_column(const struct sweep_rows *rows, int i) {
+  return !columns[i].with || columns[i].with & rows->with;
+}
+
+/* Seconds are in billionths, and 0 if there are none. */
+static void put_figure(struct sweep_row *row, int i,
+                       const struct measured_net *variant) {
+  char value[32];
+  int64_t figure = variant->at[columns[i].figure];
+  bool time = columns[i].figure == FIGURE_SECONDS;
+  if (time)
+    snprintf(value, sizeof value, "%" PRId64 ".%09" PRId64, figure / BILLION,
+             figure % BILLION);
+  else
+    snprintf(value, sizeof value, "%" PRId64, figure);
+  bool known = time ? figure > 0 : figure >= 0;
+  put_cell(row, columns[i].name,
+           variant->state != VARIANT_WRONG && known ? value : NULL);
+}
+
 bool rows_header(struct sweep_rows *rows, const struct space *space) {
   struct sweep_row row;
   if (rows->json)
@@ -70,11 +100,10 @@ bool rows_header(struct sweep_rows *rows, const struct space *space) {
   for (size_t i = 0; i < space->count; i++)
     put_cell(&row, NULL, space->axes[i].name);
   for (int i = 0; i < COLUMN_COUNT; i++)
-    put_cell(&row, NULL, columns[i].name);
-  if (rows->on_device) {
-    put_cell(&row, NULL, "bound_seconds");
+    if (has_column(rows, i))
+      put_cell(&row, NULL, columns[i].name);
+  if (rows->with & WITH_VERDICT)
     put_cell(&row, NULL, "verdict");
-  }
   put_cell(&row, NULL, ORIGIN);
   return row_end(&row);
 }
@@ -91,21 +120,14 @@ static void put_places(struct sweep_row *row, const struct space *space,
 bool rows_add(struct sweep_rows *rows, const struct space *space,
               const int64_t *places, const struct measured_net *variant) {
   struct sweep_row row;
-  char value[32];
-  bool right = variant->state != VARIANT_WRONG;
   row_open(&row, rows);
   put_places(&row, space, places);
-  for (int i = 0; i < COLUMN_COUNT; i++) {
-    snprintf(value, sizeof value, "%" PRId64, variant->at[columns[i].figure]);
-    put_cell(&row, columns[i].name, right ? value : NULL);
-  }
-  if (rows->on_device) {
-    int64_t time = variant->at[FIGURE_SECONDS];
-    snprintf(value, sizeof value, "%" PRId64 ".%09" PRId64, time / BILLION,
-             time % BILLION);
-    put_cell(&row, "bound_seconds", right && time ? value : NULL);
-    put_cell(&row, "verdict", right ? variant->verdict : NULL);
-  }
+  for (int i = 0; i < COLUMN_COUNT; i++)
+    if (has_column(rows, i))
+      put_figure(&row, i, variant);
+  if (rows->with & WITH_VERDICT)
+    put_cell(&row, "verdict",
+             variant->state != VARIANT_WRONG ? variant->verdict : NULL);
   put_cell(&row, ORIGIN, rows->origin.text);
   return row_end(&row);
 }
@@ -183,15 +205,18 @@ const char *rows_read(struct sweep_rows *rows, const struct space *space,
   for (size_t i = 0; i < space->count; i++)
     next_cell(rows, &rest);
   for (int i = 0; i < COLUMN_COUNT && right; i++) {
+    if (!has_column(rows, i))
+      continue;
     struct slice cell = next_cell(rows, &rest);
-    if (is_empty(cell))
+    int64_t *figure = &variant->at[columns[i].figure];
+    if (!is_empty(cell))
+      right = read_number(cell, figure);
+    else if (!columns[i].with)
       variant->state = VARIANT_WRONG;
     else
-      right = read_number(cell, &variant->at[columns[i].figure]);
+      *figure = columns[i].figure == FIGURE_SECONDS ? 0 : -1;
   }
-  if (rows->on_device && right) {
-    struct slice time = next_cell(rows, &rest);
-    right = is_empty(time) || read_number(time, &variant->at[FIGURE_SECONDS]);
+  if (rows->with & WITH_VERDICT && right) {
     struct slice verdict = unquoted(next_cell(rows, &rest));
     variant->verdict = verdict_of(is_empty(verdict) ? slice_of("") : verdict);
     right = right && variant->verdict;

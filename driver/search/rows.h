@@ -5,10 +5,17 @@
 #include "driver/origin.h"
 #include "driver/search/variant.h"
 
+enum sweep_columns { /* as bits; other columns are always there */
+                     WITH_SECONDS = 1, /* a training step on a device */
+                     WITH_ANSWER = 2,  /* inference */
+                     WITH_BOARD = 4,   /* inference on a microcontroller */
+                     WITH_VERDICT = 8
+};
+
 struct sweep_rows {
   struct bytes made;
   bool json;
-  bool on_device; /* with seconds and verdicts */
+  unsigned with; /* enum sweep_columns */
   struct origin_word origin;
 };
 

@@ -218,6 +218,33 @@ static bool names_device(struct sweep_job *job) {
   return netc_verdict(job->netc, &verdict) == NETC_OK && verdict.asked;
 }
 
+/* Columns follow the question of the first variant that compiles. */
+static int choose_columns(struct sweep_run *run, struct sweep_job *job) {
+  enum { TRIES = 64 };
+  struct measured_net v = {.state = VARIANT_WRONG};
+  struct netc_answer answer = {.size = sizeof answer};
+  int64_t places[MOST_AXES], end = run->end;
+  int status = EXIT_DONE;
+  if (end - run->first > TRIES)
+    end = run->first + TRIES;
+  for (int64_t i = run->first;
+       i < end && v.state == VARIANT_WRONG && status == EXIT_DONE; i++) {
+    space_place(&job->space, i, places);
+    status = bench_measure(&job->bench, places, &v);
+  }
+  bool device = names_device(job);
+  job->bench.predict = netc_asks_inference(job->netc);
+  bool board = job->bench.predict &&
+               netc_answer(job->netc, true, &answer) == NETC_OK &&
+               (answer.ram_bytes || answer.flash_bytes);
+  job->rows.with =
+      (device || board ? WITH_VERDICT : 0) | (board                ? WITH_BOARD
+                                              : job->bench.predict ? WITH_ANSWER
+                                              : device ? WITH_SECONDS
+                                                       : 0);
+  return status;
+}
+
 static int sweep(struct sweep_run *run, int argc, char **argv) {
   struct sweep_job *first = run->jobs[0];
   int status = bench_open(&first->bench, &first->options, &first->space);
@@ -233,7 +260,7 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
     status = goals_read_names(&run->front.goals, first->pareto);
   if (status != EXIT_DONE)
     return status;
-  first->rows.on_device = names_device(first);
+  status = choose_columns(run, first);
   first->rows.origin = origin_of_rows(&first->options);
   int64_t wanted = first->jobs;
   if (strcmp(first->options.files.at[0], "-") == 0 || first->from_count)
@@ -245,7 +272,8 @@ static int sweep(struct sweep_run *run, int argc, char **argv) {
       return status;
     status = bench_open(&job->bench, &job->options, &job->space);
     job->rows.json = first->rows.json;
-    job->rows.on_device = first->rows.on_device;
+    job->rows.with = first->rows.with;
+    job->bench.predict = first->bench.predict;
     job->rows.origin = first->rows.origin;
   }
   return status == EXIT_DONE ? sweep_run(run) : status;

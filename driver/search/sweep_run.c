@@ -184,8 +184,7 @@ static int take_row(struct sweep_run *run, const struct measured_net *v,
 
 static int read_part(struct sweep_run *run, const char *path, FILE *file) {
   struct sweep_job *job = run->jobs[0];
-  struct sweep_rows read = {.on_device = job->rows.on_device,
-                            .origin = job->rows.origin};
+  struct sweep_rows read = {.with = job->rows.with, .origin = job->rows.origin};
   struct measured_net v;
   int64_t places[MOST_AXES], number = 0;
   int status = EXIT_DONE;

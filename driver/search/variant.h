@@ -12,7 +12,15 @@ enum figure {
   FIGURE_ARENA,
   FIGURE_WEIGHTS,
   FIGURE_SECONDS, /* a step on the device, in nanoseconds; 0: none */
-  FIGURE_COUNT
+  FIGURE_COUNT,
+  /* Of an answer on inference; -1: unknown. They are no goals. */
+  ANSWER_BYTES = FIGURE_COUNT,
+  ANSWER_HOST,
+  ANSWER_CONTEXT,
+  ANSWER_SEQUENCES,
+  ANSWER_RAM,
+  ANSWER_FLASH,
+  ANSWER_END
 };
 
 /* The names of the figures, as in budgets. */
@@ -26,10 +34,10 @@ enum variant_state {
 
 struct measured_net {
   enum variant_state state;
-  int64_t at[FIGURE_COUNT]; /* unset if VARIANT_WRONG */
-  int64_t arena_bound;      /* lower bound for any plan */
-  const char *verdict;      /* of a step on the device, or "" */
-  char why[200];            /* error or exceeded budget */
+  int64_t at[ANSWER_END]; /* unset if VARIANT_WRONG */
+  int64_t arena_bound;    /* lower bound for any plan */
+  const char *verdict;    /* of the device, or "" */
+  char why[200];          /* error or exceeded budget */
 };
 
 /* A context, and the place in the space to which it is set. */
@@ -38,6 +46,7 @@ struct bench {
   struct net_options *options;
   const struct space *space;
   bool set;
+  bool predict; /* verdicts and answers are about inference */
   int64_t places[MOST_AXES];
   int64_t compiled;
 };

@@ -2,10 +2,10 @@
  * Places: the last layers of a net are on a card, the others in the host's
  * memory, as in llama.cpp (src/llama-model.cpp, load_tensors). A layer is an
  * iteration of the loop that has a KV cache or a state; outside of loops it
- * begins where a single tensor leads to a cache or a state. The output is one more
- * layer. The token embedding, in front of all layers, is on the host. Several
- * cards have one part each: layer k of n is on the first card whose share, with
- * those of the cards before it, exceeds k / n.
+ * begins where a single tensor leads to a cache or a state. The output is one
+ * more layer. The token embedding, in front of all layers, is on the host.
+ * Several cards have one part each: layer k of n is on the first card whose
+ * share, with those of the cards before it, exceeds k / n.
  */
 #include <string.h>
 

@@ -73,7 +73,7 @@ static void apply(const struct model *model, struct settings *settings) {
     if (given_has_infer(settings, "gpu_layers") || infer->host_experts)
       return;
     infer->gpu_layers = GPU_LAYERS_ALL;
-    if (!is_possible(model, settings)) /* no loop repeats its layers */
+    if (!is_possible(model, settings)) /* it serves no sequence */
       infer->gpu_layers = GPU_LAYERS_OFF;
     return;
   case RUNTIME_VLLM:
