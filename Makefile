@@ -308,7 +308,7 @@ $(build)/netc.1: $(src)generated/netc.1
 else
 $(build)/netc.1: $(src)docs/netc.1.scd $(build)/netc
 	$(call need,scdoc,scdoc)
-	$(build)/netc help --manual >$(build)/options.scd
+	$(build)/netc help manual >$(build)/options.scd
 	sed -e '/^@options@$$/{r $(build)/options.scd' -e 'd}' $< | scdoc >$@.tmp
 	mv $@.tmp $@
 endif

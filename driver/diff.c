@@ -116,10 +116,10 @@ static bool put_answers(const struct netc_answer *a,
   differ |= put_total(a->question == NETC_TRAINING ? "training" : "inference",
                       a->bytes, b->bytes, true, markdown);
   differ |= put_verdicts(a->verdict, b->verdict, markdown);
-  bool parted = a->layer_count || b->layer_count;
-  if (parted || a->host_bytes || b->host_bytes)
+  bool all = a->gpu_layers == a->layer_count && b->gpu_layers == b->layer_count;
+  if (a->host_bytes || b->host_bytes)
     differ |= put_total("host", a->host_bytes, b->host_bytes, true, markdown);
-  if (parted)
+  if (!all)
     differ |=
         put_total("on the card", a->gpu_layers, b->gpu_layers, false, markdown);
   differ |=

@@ -289,6 +289,8 @@ static int help_on(const char *word, bool markdown) {
     return print_recipes(markdown);
   if (strcmp(word, "all") == 0)
     return print_page(COMMAND_BUILD);
+  if (strcmp(word, "manual") == 0)
+    return print_manual();
   for (int i = 1; i < COMMAND_COUNT; i++) {
     const char *known = command_row((enum command)i)->word;
     if (strcmp(word, known) == 0)

@@ -276,7 +276,7 @@ static int add_all_devices(struct net_options *o, const char *setting) {
 static int set_listed(struct net_options *o, const struct listed *given) {
   struct setting_row row = setting_row(slice_of(given->name));
   const char *value = given->values;
-  bool whole = row.whole && (row.cards || (*value >= '0' && *value <= '9'));
+  bool whole = setting_is_list(given->name, value);
   bool axis = !row.last && net_options_is_axis(o, value);
   if (row.devices && strcmp(value, "all") == 0)
     return add_all_devices(o, given->name);

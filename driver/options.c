@@ -231,15 +231,31 @@ struct setting_row setting_row(struct slice name) {
   return (struct setting_row){.name = ""};
 }
 
-static bool is_setting(struct slice name) {
+/* Finds a setting by its name with hyphens. */
+static bool find_setting(struct slice name, size_t *index) {
   struct netc_setting setting = {.size = sizeof setting};
-  for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++) {
+  for (*index = 0; netc_setting(*index, &setting) == NETC_OK; ++*index) {
     struct option_text text = {""};
     put_hyphens(&text, setting.name);
     if (slice_is(name, text.text))
       return true;
   }
   return false;
+}
+
+static bool is_setting(struct slice name) {
+  size_t index;
+  return find_setting(name, &index);
+}
+
+bool setting_is_list(const char *name, const char *value) {
+  struct netc_argument argument = {.size = sizeof argument};
+  struct slice first = {value, strcspn(value, ",")};
+  size_t index;
+  return find_setting(slice_of(name), &index) &&
+         netc_setting_argument(index, &argument) == NETC_OK &&
+         strcmp(argument.value, "N,N,..") == 0 &&
+         !is_word_of(argument.words, first);
 }
 
 /* True if the command takes `--NAME ...` or `-X ...`. */

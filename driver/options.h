@@ -55,14 +55,15 @@ struct setting_row {
   bool last;           /* set after all options, as --devices may follow */
   bool leads;          /* with several values, the first column of tables */
   bool devices;        /* names a device; `all` stands for all of them */
-  bool whole;          /* from a digit on, commas belong to the value */
-  bool cards;          /* so do they between names */
   bool old;            /* still accepted, but in no list */
   unsigned hidden;     /* commands whose hints never mention it: FOR(...) */
 };
 
 /* Row of a setting in settings.def; empty for other settings. */
 struct setting_row setting_row(struct slice name);
+
+/* True if the value is one list, not several values of a table: `--cut 4,4` */
+bool setting_is_list(const char *name, const char *value);
 
 /* Prints `left`, and `text` from `column` on. */
 void put_beside(const char *left, size_t column, const char *text);

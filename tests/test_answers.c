@@ -625,8 +625,8 @@ static void tables_refuse_what_they_cannot_show(void **state) {
          "several");
 #define PREDICT " examples/resnet50.net --predict "
   expect(NETC PREDICT "--data-parallel 1,2 --gpu t4", 2, "",
-         "--data-parallel 1,2: it is not used here; --tensor-parallel splits "
-         "inference");
+         "--data-parallel 1,2: it is not used here; it applies to "
+         "training; --tensor-parallel, ");
   expect(NETC PREDICT "--optimizer adam,sgd", 2, "",
          "--optimizer adam,sgd: it changes nothing here; it applies to "
          "training: leave out --predict");

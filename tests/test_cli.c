@@ -1207,7 +1207,7 @@ static void help_fits_a_screen(void **state) {
 static void the_manual_page_has_every_command_and_option(void **state) {
   (void)state;
   struct run r = run(
-      "n=" NETC_PATH "; { cat docs/netc.1.scd; $n help --manual; } | "
+      "n=" NETC_PATH "; { cat docs/netc.1.scd; $n help manual; } | "
       "tr -d '\\\\' >%s/manual; "
       "for c in $($n help all | sed -n 's/^  netc \\([a-z]*\\) .*/\\1/p'); do "
       "grep -q \"^\\*netc $c\\*\" %s/manual || echo \"$c: synopsis\"; "
@@ -1532,7 +1532,7 @@ static void shells_complete_every_option(void **state) {
   expect(NETC " completion fish", 0,
          "complete -c netc -l batch -r -f -a '' -d 'batch size'", "");
   struct run r = run(
-      "for o in $(%s help --manual | sed -n 's/^\\*--\\([a-z-]*\\).*/\\1/p'); "
+      "for o in $(%s help manual | sed -n 's/^\\*--\\([a-z-]*\\).*/\\1/p'); "
       "do for s in bash zsh fish; do %s completion $s | grep -q -e \"$o\" || "
       "echo \"$s: $o\"; done; done",
       NETC, NETC);

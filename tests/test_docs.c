@@ -281,7 +281,7 @@ static void every_layer_is_documented_and_tested(void **state) {
 static void every_output_is_tested(void **state) {
   (void)state;
   struct run help = run("%s help outputs", NETC);
-  struct run manual = run("%s help --manual", NETC);
+  struct run manual = run("%s help manual", NETC);
   for (size_t i = 0; i < backend_count(); i++) {
     char suffix[32];
     snprintf(suffix, sizeof suffix, ".%s", backend_at(i)->name);
@@ -310,13 +310,13 @@ static void every_output_is_tested(void **state) {
 static void every_option_is_in_the_help_and_the_manual_page(void **state) {
   (void)state;
   struct run help = run("%s help all", NETC);
-  struct run manual = run("%s help --manual", NETC);
+  struct run manual = run("%s help manual", NETC);
   struct run settings = run("%s help settings", NETC);
   int lines = 0, options = 0;
   for (const char *c = help.out; *c; c++)
     lines += *c == '\n';
   assert_in_range(lines, 20, 112);
-  struct run names = run("%s help --manual | grep -o '^\\*.*--[a-z-]*' | "
+  struct run names = run("%s help manual | grep -o '^\\*.*--[a-z-]*' | "
                          "grep -o -e '--[a-z-]*'",
                          NETC);
   for (char *at = strtok(names.out, "\n"); at; at = strtok(NULL, "\n")) {

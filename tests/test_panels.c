@@ -1,6 +1,6 @@
 /*
  * Weights in panels: the same bits as without them, by the plain kernels and
- * by those of each instruction set; the bytes that `--fold --panels` writes;
+ * by those of each instruction set; the bytes that `--fold=panels` writes;
  * what is refused.
  */
 #include "netc.h"
@@ -245,10 +245,10 @@ static void files_have_them(void **state) {
                                               "input 6x5x9; conv 70 3x2 bn; "
                                               "gap; fc 35; fc 4";
   struct run r =
-      run("cd %s && echo '%s' >a.net && for p in '' --panels; do $OLDPWD/" NETC
-          " weights a.net --random 3 --fold $p -o a$p.bin && $OLDPWD/" NETC
-          " weights a.net --random 3 --fold $p -o s$p.S && $OLDPWD/" NETC
-          " weights a.net --random 3 --fold $p -o c$p.c || exit; done; "
+      run("cd %s && echo '%s' >a.net && for p in '' =panels; do $OLDPWD/" NETC
+          " weights a.net --random 3 --fold$p -o a$p.bin && $OLDPWD/" NETC
+          " weights a.net --random 3 --fold$p -o s$p.S && $OLDPWD/" NETC
+          " weights a.net --random 3 --fold$p -o c$p.c || exit; done; "
           "$OLDPWD/" NETC " a.net --prefix=a -o a.h",
           folder, text);
   assert_string_equal(r.err, "");
@@ -259,8 +259,8 @@ static void files_have_them(void **state) {
   assert_int_equal(netc_runtime(netc, &m), NETC_OK);
   size_t plain, size, same;
   float *rows = read_floats(folder, "a.bin", &plain);
-  float *panels = read_floats(folder, "a--panels.bin", &size);
-  float *stub = read_floats(folder, "s--panels.bin", &same);
+  float *panels = read_floats(folder, "a=panels.bin", &size);
+  float *stub = read_floats(folder, "s=panels.bin", &same);
   assert_int_equal(plain, m->weight_bytes);
   assert_int_equal(size, plain + NETRT_PANELS_BYTES);
   assert_int_equal(same, size);
@@ -275,12 +275,12 @@ static void files_have_them(void **state) {
   netc_close(netc);
   /* The arrays of both orders have other names, which the header declares. */
   r = run(
-      "cd %s && { echo '#include \"a.h\"'; cat c.c c--panels.c; echo '"
+      "cd %s && { echo '#include \"a.h\"'; cat c.c c=panels.c; echo '"
       "#include <stdio.h>\n"
       "int main(void) { return fwrite(a_panels, 1, sizeof a_panels, stdout) "
       "!= A_WEIGHT_BYTES + %d || a_weights[0] == 0; }'; } >b.c && cc b.c -o "
-      "b && ./b >b.bin && cmp b.bin a--panels.bin && cc -c s--panels.S && "
-      "nm s--panels.o | grep -c ' a_panels$'",
+      "b && ./b >b.bin && cmp b.bin a=panels.bin && cc -c s=panels.S && "
+      "nm s=panels.o | grep -c ' a_panels$'",
       folder, NETRT_PANELS_BYTES);
   assert_string_equal(r.err, "");
   assert_string_equal(r.out, "1\n");
@@ -293,10 +293,12 @@ static void what_does_not_go_is_told(void **state) {
   char command[2200];
   const char *const rows[][4] = {
       {"input 4; fc 40", "--panels -o a.st", "2", "--panels needs --fold"},
-      {"input 4; fc 32", "--fold --panels -o a.bin", "1",
-       "netc: a.net: --panels would change nothing here; leave it out"},
+      {"input 4; fc 40", "--fold=rows -o a.bin", "2",
+       "--fold takes no value but `panels`, not `rows`"},
+      {"input 4; fc 32", "--fold=panels -o a.bin", "1",
+       "netc: a.net: panels would change nothing here; write `--fold`"},
       {"input 4; fc 40", "--fold --panels --weight-dtype f16 -o a.bin", "1",
-       "netc: a.net: --panels would change nothing here; leave it out"}};
+       "netc: a.net: panels would change nothing here; write `--fold`"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     snprintf(command, sizeof command,
              "cd %s && echo '%s' >a.net && $OLDPWD/" NETC

@@ -106,8 +106,8 @@ static void sweeps_that_cannot_be_are_errors(void **state) {
        "--from and jobs"},
       {"--pareto macs,arena --shard 1/2", "`--from PART.csv`"},
       {"--append", "--append needs a file"},
-      {"--shards 4", "`-o x.ninja`"},
-      {"--shards 9999 -o x.ninja", "from 1 to 500"},
+      {"--shard 4", "`-o x.ninja`"},
+      {"--shard 9999 -o x.ninja", "from 1 to 500"},
       {"-o x.ninja -o y.sbatch", "give one file of jobs: `"},
       {"-o x.ninja -o -", "jobs write files"},
       {"--from no/such.csv", "cannot read no/such.csv"},
@@ -371,8 +371,8 @@ static void jobs_of_the_examples_are_current(void **state) {
   (void)state;
   const char *dir = scratch("jobs");
   struct run r = run("cp examples/search/* %s && cd %s && " NETC_PATH
-                     " " EXAMPLE "--shards 4 -o pareto.csv -o pareto.svg -o "
-                     "build.ninja && " NETC_PATH " " EXAMPLE "--shards 4 -o "
+                     " " EXAMPLE "--shard 4 -o pareto.csv -o pareto.svg -o "
+                     "build.ninja && " NETC_PATH " " EXAMPLE "--shard 4 -o "
                      "pareto.csv -o pareto.svg -o sweep.sbatch && cd "
                      "$OLDPWD && for f in build.ninja sweep.sbatch; do diff "
                      "%s/$f examples/search/$f || exit 1; done",
@@ -397,7 +397,7 @@ static void names_that_ninja_cannot_read_are_refused(void **state) {
         "s() { $netc sweep \"$@\" -D c=1..4; echo $?; } && "
         "s \"$n.net\" -o all.csv -o j.ninja; s good.net -o \"$n.csv\" -o "
         "j.ninja; s good.net -o \"$n.ninja\"; ls -b | wc -l; "
-        "s \"$n.net\" -o all.csv -o j.sbatch --shards 2; for k in 1 2 0; do "
+        "s \"$n.net\" -o all.csv -o j.sbatch --shard 2; for k in 1 2 0; do "
         "NETC=$netc SLURM_ARRAY_TASK_ID=$k sh j.sbatch; done; "
         "$netc sweep good.net -D c=1..4 -o - | cmp - all.csv && echo same; "
         "s good.net -o \"$n.sbatch\"",
@@ -437,9 +437,9 @@ static void jobs_keep_names_as_they_are(void **state) {
       "cp " WIDTHS_NET " '%s/my $net: 1.net' && cd %s && netc() { " NETC_PATH
       " sweep \"$@\" -D width=4..9 --input 48..96:16 --gpu t4 "
       "'my $net: 1.net'; } && netc -o one.csv && netc -o 'a b.csv' -o 'my "
-      "jobs.sbatch' --shards 3 && for t in 1 2 3 0; do NETC=" NETC_PATH
+      "jobs.sbatch' --shard 3 && for t in 1 2 3 0; do NETC=" NETC_PATH
       " SLURM_ARRAY_TASK_ID=$t sh 'my jobs.sbatch' || exit 1; done; cmp "
-      "one.csv 'a b.csv' && netc --shards 2 -o n.ninja && { command -v ninja "
+      "one.csv 'a b.csv' && netc --shard 2 -o n.ninja && { command -v ninja "
       ">/dev/null || exit 0; } && NETC=" NETC_PATH
       " ninja -f n.ninja && cmp one.csv n.csv",
       dir, dir);
@@ -457,7 +457,7 @@ static void names_of_jobs_may_be_long(void **state) {
   name[200] = '\0';
   struct run r =
       run("cd %s && cp $OLDPWD/" WIDTHS_NET " %s.net && for s in ninja sbatch; "
-          "do " NETC_PATH " sweep %s.net -D width=1,2 --shards 2 -o %s.$s || "
+          "do " NETC_PATH " sweep %s.net -D width=1,2 --shard 2 -o %s.$s || "
           "exit 1; done && for t in 1 2 0; do NETC=" NETC_PATH
           " SLURM_ARRAY_TASK_ID=$t sh %s.sbatch || exit 1; done; wc -l <%s.csv",
           dir, name, name, name, name, name);

@@ -338,7 +338,7 @@ static int check_runtime(struct weights_request *r) {
                     netc_message(netc));
   if (status == NETC_OK && r->panels && !weight_panels_some(r->model))
     return complain(EXIT_SOURCE,
-                    "%s: --panels would change nothing here; leave it out",
+                    "%s: panels would change nothing here; write `--fold`",
                     r->options.files.at[0]);
   return status == NETC_OK ? EXIT_DONE : exit_status_of(netc, status);
 }
@@ -508,7 +508,13 @@ static int take(void *user, enum option_id option, const char *name,
     right = take_percentile(value, &r->quantizing.percentile);
     break;
   case OPTION_PANELS: r->panels = true; break;
-  default: r->fold = true;
+  default:
+    r->fold = true;
+    right = !value || strcmp(value, "panels") == 0;
+    r->panels = r->panels || value;
+    if (!right)
+      complain(EXIT_USAGE, "--fold takes no value but `panels`, not `%s`",
+               value);
   }
   return right ? EXIT_DONE : EXIT_USAGE;
 }

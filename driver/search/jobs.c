@@ -44,10 +44,15 @@ static void put_path(const struct job_list *list, const char *path) {
   }
 }
 
+/* True if an option is the number of jobs. */
+static bool is_count(enum option_id option) {
+  return option == OPTION_SHARD || option == OPTION_SHARDS;
+}
+
 /* True if an option is for the whole sweep, not for compiling a part. */
 static bool is_of_whole(enum option_id option) {
   return option == OPTION_OUTPUT || option == OPTION_PARETO ||
-         option == OPTION_SHARDS || option == OPTION_TITLE ||
+         is_count(option) || option == OPTION_TITLE ||
          option == OPTION_LEGEND || option == OPTION_WIDTH;
 }
 
@@ -86,8 +91,7 @@ static void put_whole(const struct job_list *list) {
   const struct net_options *o = list->options;
   for (size_t i = 0; i < o->given_count; i++)
     if (is_of_whole(o->given[i].option) &&
-        o->given[i].option != OPTION_OUTPUT &&
-        o->given[i].option != OPTION_SHARDS)
+        o->given[i].option != OPTION_OUTPUT && !is_count(o->given[i].option))
       put_option(list, &o->given[i]);
   for (size_t i = 0; i < o->wanted_count; i++)
     if (o->wanted[i].path != list->run->list) {

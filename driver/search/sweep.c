@@ -25,9 +25,13 @@ static int add_axis(void *user, enum option_id option, const char *name,
   return status;
 }
 
-/* "3/8": the third of eight parts. */
+/* "3/8": the third of eight parts; "8": the number of jobs. */
 static int read_shard(struct sweep_job *job, const char *value) {
   char *end;
+  if (!strchr(value, '/'))
+    return option_number(OPTION_SHARD, value, 1, MOST_PARTS, &job->parts)
+               ? EXIT_DONE
+               : EXIT_USAGE;
   errno = 0;
   job->shard = strtoll(value, &end, 10);
   job->shards = *end == '/' ? strtoll(end + 1, &end, 10) : 0;
@@ -46,11 +50,8 @@ static int take(void *user, enum option_id option, const char *name,
     return option_number(OPTION_JOBS, value, 1, MOST_JOBS, &job->jobs)
                ? EXIT_DONE
                : EXIT_USAGE;
-  case OPTION_SHARD: return read_shard(job, value);
-  case OPTION_SHARDS:
-    return option_number(OPTION_SHARDS, value, 1, MOST_PARTS, &job->parts)
-               ? EXIT_DONE
-               : EXIT_USAGE;
+  case OPTION_SHARD:
+  case OPTION_SHARDS: return read_shard(job, value);
   case OPTION_PARETO: {
     struct goals goals;
     job->pareto = value;
@@ -169,8 +170,9 @@ static int check_options(const struct sweep_run *run,
                     "--shard writes all rows of a part; leave it out, and "
                     "name the parts: `--from PART.csv`");
   if (job->parts && !run->list)
-    return complain(EXIT_USAGE, "--shards sets the number of jobs: add `-o "
-                                "x.ninja` or `-o x.sbatch`");
+    return complain(EXIT_USAGE, "--shard N sets the number of jobs: add `-o "
+                                "x.ninja` or `-o x.sbatch`; a part is "
+                                "--shard K/N");
   if (run->list && job->from_count)
     return complain(EXIT_USAGE,
                     "%s: jobs compile the variants; leave out --from",

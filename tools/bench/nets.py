@@ -69,7 +69,7 @@ def ours(build, net, folder, **environment):
     run(f"{build}/netc", *source, "--prefix=net", "-o", path + ".h", "-o",
         path + ".c")
     with open(path + ".h") as header:
-        panels = ["--panels"] * ("_panels[]" in header.read())
+        panels = ["--fold=panels"] * ("_panels[]" in header.read())
     run(f"{build}/netc", "weights", *source, "--random=1", "--fold", *panels,
         "-o", path + ".bin")
     run("cc", "-O2", f"-I{ROOT}/runtime", f"-I{folder}", "-DMODEL=net_model",
