@@ -223,7 +223,7 @@ static const struct column columns[] = {
      .summary = "bytes of the activations of one sample"},
     {"saved", "saved", RIGHT, .put = put_saved, .value = saved,
      .summary = "bytes kept for backward, for the batch"},
-    {"rf", "sees", RIGHT, .put = put_field, .value = field_value,
+    {"rf", "field", RIGHT, .put = put_field, .value = field_value,
      .by_axis = true, .summary = "receptive field in positions of the input"},
     {"stride", "stride", RIGHT, .put = put_step,
      .summary = "effective stride in positions of the input"},

@@ -22,9 +22,9 @@ static const struct {
     {"training_peak_bytes", FIGURE_TRAIN, 0},
     {"bound_seconds", FIGURE_SECONDS, WITH_SECONDS},
     {"inference_bytes", ANSWER_BYTES, WITH_ANSWER},
-    {"host_bytes", ANSWER_HOST, WITH_ANSWER},
-    {"longest_context", ANSWER_CONTEXT, WITH_ANSWER},
-    {"most_sequences", ANSWER_SEQUENCES, WITH_ANSWER},
+    {"host_bytes", ANSWER_HOST, WITH_SERVING},
+    {"longest_context", ANSWER_CONTEXT, WITH_SERVING},
+    {"most_sequences", ANSWER_SEQUENCES, WITH_SERVING},
     {"ram_bytes", ANSWER_RAM, WITH_BOARD},
     {"flash_bytes", ANSWER_FLASH, WITH_BOARD},
 };

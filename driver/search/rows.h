@@ -9,7 +9,8 @@ enum sweep_columns { /* as bits; other columns are always there */
                      WITH_SECONDS = 1, /* a training step on a device */
                      WITH_ANSWER = 2,  /* inference */
                      WITH_BOARD = 4,   /* inference on a microcontroller */
-                     WITH_VERDICT = 8
+                     WITH_SERVING = 8,
+                     WITH_VERDICT = 16
 };
 
 struct sweep_rows {

@@ -234,16 +234,18 @@ static int choose_columns(struct sweep_run *run, struct sweep_job *job) {
     space_place(&job->space, i, places);
     status = bench_measure(&job->bench, places, &v);
   }
-  bool device = names_device(job);
-  job->bench.predict = netc_asks_inference(job->netc);
-  bool board = job->bench.predict &&
-               netc_answer(job->netc, true, &answer) == NETC_OK &&
-               (answer.ram_bytes || answer.flash_bytes);
-  job->rows.with =
-      (device || board ? WITH_VERDICT : 0) | (board                ? WITH_BOARD
-                                              : job->bench.predict ? WITH_ANSWER
-                                              : device ? WITH_SECONDS
-                                                       : 0);
+  bool device = names_device(job), predict = netc_asks_inference(job->netc);
+  if (predict)
+    predict = netc_answer(job->netc, true, &answer) == NETC_OK;
+  bool board = predict && (answer.ram_bytes || answer.flash_bytes);
+  bool serves = predict && answer.question == NETC_SERVING;
+  job->bench.predict = predict && (device || board || serves);
+  job->rows.with = (device || board ? WITH_VERDICT : 0) |
+                   (board                ? WITH_BOARD
+                    : job->bench.predict ? WITH_ANSWER
+                    : device             ? WITH_SECONDS
+                                         : 0) |
+                   (serves ? WITH_SERVING : 0);
   return status;
 }
 
