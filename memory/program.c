@@ -136,10 +136,14 @@ static void add_weight(struct program_writer *w, int64_t param, int64_t first,
 /* Narrow weights have kernels of their own; for int8 these read scales, too. */
 static void use_narrow(struct program_writer *w, size_t param,
                        const struct strides *lies, struct program_op *step) {
-  step->opcode = step->was == DOES_CONV ? DOES_NCONV : DOES_NLINEAR;
+  if (step->was != DOES_EXPERTS)
+    step->opcode = step->was == DOES_CONV ? DOES_NCONV : DOES_NLINEAR;
   if (w->block.scale[param] < 0)
     return;
-  struct strides scales = strides_dense(1, &lies->dim[lies->rank - 1]);
+  int64_t outputs = lies->dim[lies->rank - 1];
+  if (step->was == DOES_EXPERTS)
+    outputs *= lies->dim[0];
+  struct strides scales = strides_dense(1, &outputs);
   add_weight(w, -1, weight_bytes(w, w->block.scale[param]), &scales);
   step->ins++;
 }

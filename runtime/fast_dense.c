@@ -1,4 +1,5 @@
-/* linear, matmul: matrix products of views whose rows have equal distances. */
+/* linear, matmul, experts: matrix products of views whose rows have equal
+ * distances. */
 #include "onednn.h"
 
 #ifdef NETRT_HAS_FAST
@@ -6,6 +7,7 @@
 int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_nlinear(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op);
+int netrt_fast_experts(const struct netrt *net, const struct netrt_op *op);
 
 /* A view without its last axis, to walk over rows. */
 static struct netrt_view without_last(struct netrt_view view) {
@@ -91,6 +93,67 @@ int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op) {
     netrt_gemm(net, &g);
   } while (netrt_walk_next(&walk));
   return NETRT_OK;
+}
+
+/* Rows [from, to) have the same expert. */
+static void run_expert(const struct netrt *net, const struct netrt_op *op,
+                       const struct gemm *all, ptrdiff_t from, ptrdiff_t to) {
+  struct netrt_view weight = netrt_in(net, op, 2);
+  struct netrt_view experts = netrt_in(net, op, 1);
+  const int64_t *expert = (const int64_t *)(const void *)experts.data;
+  ptrdiff_t at = (ptrdiff_t)expert[from];
+  struct gemm g = *all;
+  g.m = g.line = to - from;
+  g.out += from * g.out_row;
+  g.a += from * g.a_row;
+  if (g.bias)
+    g.bias += at * g.n;
+  if (g.narrow.at) {
+    g.narrow_first = at * weight.stride[0];
+    g.narrow_out = at * g.n;
+  } else
+    g.b += at * weight.stride[0];
+  netrt_gemm(net, &g);
+}
+
+/* Neighbours with the same expert are one product. */
+int netrt_fast_experts(const struct netrt *net, const struct netrt_op *op) {
+  struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  struct netrt_view weight = netrt_in(net, op, 2), bias, views[3];
+  struct gemm g = gemm_of(&weight);
+  struct kernel_walk walk;
+  const int64_t *expert;
+  ptrdiff_t row, from = 0;
+  uint32_t next;
+  views[0] = without_last(out);
+  views[1] = without_last(in);
+  views[2] = netrt_in(net, op, 1);
+  netrt_walk_open(&walk, views, 3);
+  g.narrow = narrow_of(net, op, 2, &next);
+  if (next < op->ins) {
+    bias = netrt_in(net, op, next);
+    if (!is_dense(&bias, 2))
+      return NOT_FOR_ME;
+    g.bias = netrt_floats(&bias);
+  }
+  if (walk.length != rows_of(&out, 1) || stride_back(&out, 0) != 1 ||
+      stride_back(&in, 0) != 1 || !is_dense(&views[2], views[2].rank))
+    return NOT_FOR_ME;
+  expert = (const int64_t *)(const void *)views[2].data;
+  for (row = 0; row < walk.length; row++)
+    if (expert[row] < 0 || expert[row] >= weight.size[0])
+      return NETRT_BAD_INDEX;
+  g.out = netrt_floats(&out);
+  g.a = netrt_floats(&in);
+  g.out_row = walk.step[0];
+  g.a_row = walk.step[1];
+  g.after = netrt_after(net);
+  for (row = 1; row <= walk.length; row++)
+    if (row == walk.length || expert[row] != expert[from]) {
+      run_expert(net, op, &g, from, row);
+      from = row;
+    }
+  return g.after.function ? DONE_AHEAD : NETRT_OK;
 }
 
 #else

@@ -218,7 +218,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
     e->model->computes = e->model->computes || param->part;
     stored->narrow = param->narrow;
     stored->adapter = param->adapter;
-    stored->grouped = param->groups > 1;
+    stored->grouped = param->groups > 1 || e->copies.all > 1;
     stored->same = place(e, index);
     if (!node_count_param(param, &stored->count))
       return layer_refuse(layer, TOO_LARGE, NULL,

@@ -120,12 +120,6 @@ static void router_macs(const struct layer *layer, struct terms *terms) {
     terms_add_product(terms, shape_rows(in), shape_channels(in), moe->latent);
 }
 
-/* An expert's rows depend on values, so that no plan runs it. */
-static size_t unary(struct tape *tape, size_t in, struct operation op) {
-  op.does = LOWERS(UNKNOWN, 0);
-  return tape_run_on(tape, in, op);
-}
-
 /* The weights of a token's experts: the largest scores. */
 static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                      int64_t tokens) {
@@ -134,22 +128,22 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
   struct extent top = extent_sample(size_product(tokens, moe->top), WIDTH_NET);
   struct extent places = top;
   places.width = WIDTH_INDEX;
-  size_t scores = unary(tape, x,
+  size_t scores = tape_run_on(tape, x,
                         (struct operation){.name = "router",
                                            .out = all,
                                            .keeps = KEEPS_IN(0),
                                            .param_count = 1 + (moe->bias > 0),
                                            .guarded = true,
                                            .cast = CAST_LOW});
-  scores = unary(
+  scores = tape_run_on(
       tape, scores,
       (struct operation){
           .name = "scores", .out = all, .keeps = KEEPS_OUT, .cast = CAST_FULL});
   scores =
-      unary(tape, scores,
+      tape_run_on(tape, scores,
             (struct operation){.name = "top", .out = top, .kept = {places}});
   if (moe->norm == NORM_ON) /* x /= x.sum() keeps the sum and the old x */
-    scores = unary(
+    scores = tape_run_on(
         tape, scores,
         (struct operation){.name = "norm",
                            .out = top,
@@ -157,7 +151,7 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                            .kept = {top, extent_sample(tokens, WIDTH_NET)}});
   if (moe->scale <= 0)
     return scores;
-  return unary(tape, scores,
+  return tape_run_on(tape, scores,
                (struct operation){.name = "scale",
                                   .out = top,
                                   .kept = {extent_fixed(1, WIDTH_INDEX)}});
@@ -168,7 +162,7 @@ static size_t project(struct tape *tape, const char *name, size_t in, int param,
                       struct extent out) {
   enum row_order order;
   size_t read = tape_rows(tape, in, &order);
-  return unary(tape, read,
+  return tape_run_on(tape, read,
                (struct operation){.name = name,
                                   .out = out,
                                   .keeps = KEEPS_IN(0),
@@ -195,35 +189,185 @@ static void begin(const struct layer *layer, struct tape *tape, size_t x) {
     turn->tokens = project(tape, "latent", x, 1 + (moe->bias > 0), turn->out);
   }
   turn->sum = tape_run(tape, &(struct operation){.name = "zeros",
-                                                 .does = LOWERS(UNKNOWN, 0),
                                                  .layout = LAYOUT_ROWS,
                                                  .out = turn->out});
   turn->mask =
       tape_run(tape, &(struct operation){
                          .name = "mask",
-                         .does = LOWERS(UNKNOWN, 0),
                          .out = extent_sample(
                              size_product(chosen, moe->experts), WIDTH_INDEX)});
+}
+
+/*
+ * A plan runs all experts at once: the rows of all tokens are sorted by expert,
+ * and EXPERTS multiplies each row with the matrix of its expert. The number of
+ * rows is the same for any routing.
+ */
+
+/* Modes of SEATS in runtime/ops.def. */
+enum seats { SEATS_TOKENS, SEATS_ROWS, SEATS_EXPERTS, SEATS_KEPT };
+
+static size_t plan(struct tape *tape, const char *name, const size_t *in,
+                   int in_count, int64_t values, struct lowering does) {
+  return tape_run(tape, &(struct operation){
+                            .name = name,
+                            .does = &does,
+                            .in = in,
+                            .in_count = in_count,
+                            .out = extent_sample(values, WIDTH_NET)});
+}
+
+/* A product with a matrix of the layer, for each token. */
+static size_t plan_product(struct tape *tape, const char *name, size_t in,
+                           int param, int params, const struct shape *shape) {
+  struct strides out = strides_of(shape);
+  return tape_run_on(tape, in,
+                     (struct operation){.name = name,
+                                        .does = LOWERS(LINEAR, .out = &out),
+                                        .out = extent_of(shape),
+                                        .first_param = param,
+                                        .param_count = params});
+}
+
+/* The largest scores of each token, or their experts. */
+static size_t plan_top(const struct layer *layer, struct tape *tape,
+                       size_t scores, bool indices) {
+  const struct moe *moe = layer->args;
+  struct shape shape = shape_with_channels(layer->in[0], moe->top);
+  struct strides out = strides_of(&shape);
+  struct extent extent = extent_of(&shape);
+  struct lowering does = {.opcode = DOES_TOPK, .out = &out};
+  lowering_add(&does, shape.rank); /* axis 0 is the batch */
+  lowering_add(&does, false);
+  lowering_add(&does, indices);
+  if (indices)
+    extent.width = WIDTH_INDEX;
+  return tape_run_on(tape, scores,
+                     (struct operation){.name = indices ? "chosen" : "top",
+                                        .does = &does,
+                                        .out = extent});
+}
+
+static size_t plan_norm(const struct layer *layer, struct tape *tape,
+                        size_t scores) {
+  const struct moe *moe = layer->args;
+  struct strides top = tape_strides(tape, scores), lies[2] = {top, top};
+  struct strides sum = strides_dense(top.rank - 1, top.dim);
+  struct lowering does = {.opcode = DOES_REDUCE, .out = &sum};
+  int64_t tokens = shape_rows(layer->in[0]);
+  lowering_add(&does, 0); /* the sum */
+  size_t pair[2] = {scores, plan(tape, "sum", &scores, 1, tokens, does)};
+  lies[1] = strides_insert(&sum, sum.rank, moe->top, 0);
+  return plan(tape, "norm", pair, 2, size_product(tokens, moe->top),
+              (struct lowering){.opcode = DOES_DIV, .in = lies});
+}
+
+/* Of rows, or of choices. */
+static size_t plan_seats(const struct layer *layer, struct tape *tape,
+                         size_t chosen, enum seats mode) {
+  const struct moe *moe = layer->args;
+  bool rows = mode == SEATS_TOKENS || mode == SEATS_EXPERTS;
+  struct strides out = tape_strides(tape, chosen);
+  struct lowering does = {.opcode = DOES_SEATS, .out = &out};
+  if (rows)
+    out = strides_dense(layer->out.rank - 1, layer->out.dim);
+  lowering_add(&does, (int64_t)mode);
+  lowering_add(&does, moe->experts);
+  lowering_add(&does, capacity_of(moe, shape_rows(layer->in[0])));
+  return tape_run_on(
+      tape, chosen,
+      (struct operation){.name = "seats",
+                         .does = &does,
+                         .out = extent_sample(
+                             strides_values(&out),
+                             mode == SEATS_KEPT ? WIDTH_NET : WIDTH_INDEX)});
+}
+
+/* Rows of `from` at indices. */
+static size_t plan_rows(struct tape *tape, const char *name, size_t at,
+                        size_t from, int64_t channels) {
+  struct strides indices = tape_strides(tape, at);
+  struct strides out = strides_insert(&indices, indices.rank, channels, 1);
+  size_t pair[2] = {at, tape_dense(tape, from)};
+  out = strides_dense(out.rank, out.dim);
+  return plan(tape, name, pair, 2, strides_values(&out),
+              (struct lowering){.opcode = DOES_EMBED, .out = &out});
+}
+
+/* The weights of each token's experts, and where its rows are. */
+static void plan_choice(const struct layer *layer, struct tape *tape,
+                        size_t scores, size_t chosen) {
+  const struct moe *moe = layer->args;
+  struct expert_turn *turn = tape->turn;
+  int64_t tokens = shape_rows(layer->in[0]);
+  int64_t choices = size_product(tokens, moe->top);
+  size_t weights = plan_top(layer, tape, scores, false);
+  if (moe->norm == NORM_ON)
+    weights = plan_norm(layer, tape, weights);
+  if (moe->scale > 0)
+    weights = plan(tape, "scale", &weights, 1, choices,
+                   (struct lowering){.opcode = DOES_SCALE,
+                                     .real = {moe->scale}});
+  if (capacity_of(moe, tokens)) {
+    size_t pair[2] = {weights, plan_seats(layer, tape, chosen, SEATS_KEPT)};
+    weights = plan(tape, "kept", pair, 2, choices,
+                   (struct lowering){.opcode = DOES_MUL});
+  }
+  turn->weights = weights;
+  turn->places = plan_seats(layer, tape, chosen, SEATS_ROWS);
+}
+
+static size_t plan_router(const struct layer *layer, struct tape *tape,
+                          size_t x) {
+  const struct moe *moe = layer->args;
+  const struct shape *in = layer->in[0];
+  struct expert_turn *turn = tape->turn;
+  struct shape scored = shape_with_channels(in, moe->experts);
+  int params = 1 + (moe->bias > 0);
+  if (!turn->closed)
+    return tape_run_on(tape, x,
+                       (struct operation){.name = "router",
+                                          .does = LOWERS(UNKNOWN, 0),
+                                          .out = extent_of(&layer->out)});
+  size_t scores = plan_product(tape, "router", x, 0, params, &scored);
+  scores = plan(tape, "scores", &scores, 1, shape_values(&scored),
+                (struct lowering){.opcode = moe->scores == SCORES_SIGMOID
+                                                ? DOES_SIGMOID
+                                                : DOES_SOFTMAX});
+  size_t chosen = plan_top(layer, tape, scores, true), tokens = x;
+  plan_choice(layer, tape, scores, chosen);
+  if (moe->latent) {
+    struct shape narrow = shape_with_channels(in, moe->latent);
+    tokens = plan_product(tape, "latent", x, params, 1, &narrow);
+  }
+  size_t out = plan_rows(
+      tape, "dispatch", plan_seats(layer, tape, chosen, SEATS_TOKENS), tokens,
+      shape_channels(&layer->out));
+  turn->count = moe->experts;
+  turn->room = capacity_of(moe, shape_rows(in));
+  turn->rows = strides_dense(layer->out.rank - 1, layer->out.dim);
+  turn->experts = plan_seats(layer, tape, chosen, SEATS_EXPERTS);
+  return out;
 }
 
 static size_t router_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   struct expert_turn *turn = tape->turn;
   int64_t rows = shape_rows(&layer->out);
+  if (tape->lowers)
+    return plan_router(layer, tape, in[0]);
   if (turn->first)
     begin(layer, tape, in[0]);
   tape->share = turn->share;
   /* Two indices for each row: its token and which of its experts. */
   turn->places =
-      unary(tape, turn->mask,
+      tape_run_on(tape, turn->mask,
             (struct operation){
                 .name = "where",
-                .does = LOWERS(UNKNOWN, 0),
                 .out = extent_sample(size_product(2, rows), WIDTH_INDEX)});
   size_t pair[2] = {turn->tokens, turn->places};
   size_t out = tape_run(tape, &(struct operation){.name = "dispatch",
-                                                  .does = LOWERS(UNKNOWN, 0),
-                                                  .in = pair,
+                                                   .in = pair,
                                                   .in_count = 2,
                                                   .out = extent_of(&layer->out),
                                                   .exchanges = true,
@@ -294,8 +438,7 @@ static size_t combine(struct tape *tape, size_t weighed) {
   size_t in[5] = {turn->sum, weighed, turn->places, turn->mask, turn->weights};
   return tape_run(tape,
                   &(struct operation){.name = "combine",
-                                      .does = LOWERS(UNKNOWN, 0),
-                                      .in = in,
+                                                   .in = in,
                                       .in_count = 5,
                                       .held = 2,
                                       .out = turn->out,
@@ -305,19 +448,47 @@ static size_t combine(struct tape *tape, size_t weighed) {
                                       .keeps = KEEPS_IN(1) | KEEPS_IN(2)});
 }
 
+/* A product of the weights of a token with its rows. */
+static size_t plan_moe(const struct layer *layer, struct tape *tape,
+                       size_t made) {
+  const struct moe *moe = layer->args;
+  struct expert_turn *turn = tape->turn;
+  int64_t channels = shape_channels(layer->in[0]);
+  struct shape summed = shape_with_channels(&layer->out, channels);
+  struct strides whole = strides_of(&summed), lies[2], out;
+  turn->experts = 0;
+  if (!turn->closed)
+    return tape_run_on(tape, made,
+                       (struct operation){.name = "combine",
+                                          .does = LOWERS(UNKNOWN, 0),
+                                          .out = extent_of(&layer->out)});
+  size_t pair[2] = {turn->weights,
+                    plan_rows(tape, "collect", turn->places, made, channels)};
+  lies[0] = tape_strides(tape, pair[0]);
+  lies[0] = strides_insert(&lies[0], lies[0].rank - 1, 1, 0);
+  lies[1] = tape_strides(tape, pair[1]);
+  out = strides_insert(&whole, whole.rank - 1, 1, 0);
+  size_t sum = plan(tape, "combine", pair, 2, shape_values(&summed),
+                    (struct lowering){
+                        .opcode = DOES_MATMUL, .in = lies, .out = &out});
+  tape_see(tape, sum, &whole);
+  return moe->latent ? plan_product(tape, "up", sum, 0, 1, &layer->out) : sum;
+}
+
 /* Weighs each row, and adds up the rows of a token. */
 static size_t moe_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct moe *moe = layer->args;
   struct expert_turn *turn = tape->turn;
+  if (tape->lowers)
+    return plan_moe(layer, tape, in[0]);
   struct extent rows = extent_of(layer->in[0]);
   int64_t count = shape_rows(layer->in[0]);
   size_t pair[2] = {turn->weights, turn->places};
   tape->share = turn->share;
   size_t weights =
       tape_run(tape, &(struct operation){.name = "weights",
-                                         .does = LOWERS(UNKNOWN, 0),
-                                         .in = pair,
+                                                         .in = pair,
                                          .in_count = 2,
                                          .out = extent_sample(count, WIDTH_NET),
                                          .keeps = KEEPS_IN(1)});
@@ -325,8 +496,7 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
   pair[1] = weights;
   size_t weighed =
       tape_run(tape, &(struct operation){.name = "weigh",
-                                         .does = LOWERS(UNKNOWN, 0),
-                                         .in = pair,
+                                                         .in = pair,
                                          .in_count = 2,
                                          .out = rows,
                                          .keeps = KEEPS_IN(0) | KEEPS_IN(1),

@@ -1,6 +1,7 @@
 /* Tape: records the operations that a framework runs for a net, in order. */
 #include "layers/tape/tape.h"
 
+#include "layers/tape/experts.h"
 #include "layers/tape/lowering.h"
 
 enum { FEW = 4 }; /* room for the inputs of most operations */
@@ -402,6 +403,8 @@ size_t tape_run(struct tape *tape, const struct operation *op) {
     return run_without_held(tape, op);
   if (is_still(tape, op))
     return run_once(tape, op);
+  if (tape->turn && tape->turn->experts)
+    return experts_run(tape, op);
   size_t few[FEW];
   enum width width = width_of(tape, op);
   struct recorded stored = {.facts = facts_of(tape, op)};

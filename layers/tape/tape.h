@@ -190,6 +190,13 @@ struct expert_turn {
   struct extent out;                 /* the experts' results are added to it */
   size_t weights, mask, places, sum; /* indices of values */
   size_t tokens;                     /* the value whose rows experts get */
+  bool closed; /* no layer outside reads a value inside, or the reverse */
+
+  /* A plan, while it is in the block: experts.h. */
+  size_t experts;      /* the value with the expert of each row; 0: outside */
+  int64_t count;       /* of experts */
+  int64_t room;        /* rows of each expert of a sample; 0: unlimited */
+  struct strides rows; /* all axes of the rows but their features */
 };
 
 /* Kernels for norms of rows: as in the profile, fused, fused and keeping less,

@@ -9,6 +9,12 @@
 
 enum { LOOKED_AT = 4 }; /* experts one by one: the first and last two */
 
+/* True if each copy of a parameter has values of its own. */
+static bool are_apart(const struct model *model, size_t first, size_t copies) {
+  const struct model_param *param = &model->params.at[first];
+  return copies < 2 || param[copies - 1].same == param->same + copies - 1;
+}
+
 /* The parameters of a node, as its layer numbers them. */
 static void node_params(struct tape *tape, const struct model *model,
                         const struct node *node, struct tape_param *room) {
@@ -20,11 +26,12 @@ static void node_params(struct tape *tape, const struct model *model,
     copies = (size_t)tape->share->count;
   }
   for (int i = 0; i < tape->node_param_count; i++) {
-    const struct model_param *param =
-        &model->params.at[node->first_param + (size_t)i * (size_t)node->copies];
+    size_t at = node->first_param + (size_t)i * (size_t)node->copies;
+    const struct model_param *param = &model->params.at[at];
+    bool one = tape->lowers && !are_apart(model, at, copies);
     room[i] = (struct tape_param){.index = param->same + first,
                                   .count = param->count,
-                                  .copies = copies,
+                                  .copies = one ? 1 : copies,
                                   .trained = !param->buffer &&
                                              (!param->fixed || param->detached),
                                   .matrix = param->rank > 1 && !param->buffer};
@@ -67,7 +74,7 @@ struct tracing {
   size_t range;   /* index of the next checkpointed range */
   size_t *behind; /* by node before a block: the node after it, or 0; NULL: no
                      blocks */
-  bool *apart;    /* by node before a block: it runs expert by expert */
+  bool *apart;    /* by node before a block: it can run expert by expert */
   struct echo *echo;
   bool around;                /* the node leads into a block, or out of it */
   VEC(struct share *) shares; /* distinct shares of experts */
@@ -276,8 +283,9 @@ static size_t trace_next(struct tracing *t, size_t i, size_t front) {
   }
   struct expert_turn turn = {.first = true,
                              .last = true,
+                             .closed = t->apart[i],
                              .out = extent_of(t->model->nodes.at[end].out)};
-  if (t->apart[i])
+  if (t->apart[i] && !t->trace->tape.lowers)
     trace_experts(t, i, &turn);
   else
     trace_turn(t, &turn, i);
@@ -302,8 +310,8 @@ static bool is_cut(const struct tracing *t, size_t front, size_t end) {
 static bool stands_apart(const struct tracing *t, const int64_t *last_reader,
                          size_t front, size_t end) {
   const struct model *model = t->model;
-  if (t->trace->tape.lowers || end == front + 1 ||
-      model->nodes.at[front].copies > 1 || is_cut(t, front, end))
+  if (end == front + 1 || model->nodes.at[front].copies > 1 ||
+      is_cut(t, front, end))
     return false;
   for (size_t i = front; i < end; i++) {
     const struct node *node = &model->nodes.at[i];

@@ -109,7 +109,7 @@ struct model_param {
   bool part : 1;     /* weights are computed from it; not read in inference */
   bool narrow : 1;   /* may have fewer bits in inference */
   bool adapter : 1;  /* low-rank, beside a weight: lora.h */
-  bool grouped : 1;  /* of a grouped convolution */
+  bool grouped : 1;  /* of a grouped convolution, or of an expert */
   bool detached : 1; /* `fixed` because no gradient reaches it: detached.h */
 };
 
