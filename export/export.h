@@ -117,6 +117,11 @@ value_id onnx_reduce_axes(struct exporting *x, const char *op, value_id in,
                           const struct onnx_layout *at, const int64_t *axes,
                           int count, bool keeps);
 
+/* True if an input is the same parameter of all experts, which are tensors of
+ * their own; one tensor of these, with an axis of experts in front. */
+bool onnx_is_stack(struct exporting *x, size_t in);
+value_id onnx_stack(struct exporting *x, size_t in);
+
 /*
  * The cheapest common axes for all operands, as a layout in the dense space of
  * the output.

@@ -142,9 +142,17 @@ bool onnx_concat(struct exporting *x) {
 }
 
 bool onnx_embed(struct exporting *x) {
-  struct view indices = onnx_in(x, 0), table = onnx_in(x, 1);
+  struct view indices = onnx_in(x, 0), table;
   struct onnx_layout at = onnx_out(x, 0);
-  value_id rows = onnx_get(x, &table), which = onnx_get_spread(x, &indices);
+  value_id rows = NO_VALUE;
+  if (onnx_is_stack(x, 1)) {
+    rows = onnx_stack(x, 1);
+  } else {
+    table = onnx_in(x, 1);
+    layout_merge(&table.at, 0, table.at.rank - 1);
+    rows = onnx_get(x, &table);
+  }
+  value_id which = onnx_get_spread(x, &indices);
   return onnx_put_first(x, NODE(x, "Gather", &at, rows, which), &at);
 }
 

@@ -4,8 +4,9 @@
 #include <assert.h>
 
 #define PART LAYER(part, PART, "", part, "part")
-#define ROUTER \
-  LAYER(router, ROUTER, "", router, "experts top latent scores norm bias scale")
+#define ROUTER                           \
+  LAYER(router, ROUTER, "", router,      \
+        "experts top latent capacity scores norm bias scale")
 
 #define LAYER(id, WORD, plain, form, args) \
   void form_##form(struct torch_form *f);

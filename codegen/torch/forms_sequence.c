@@ -283,6 +283,7 @@ void form_router(struct torch_form *f) {
   static const char *const words[] = {"False", "True"};
   double scale = form_real(f, "scale");
   int64_t latent = form_int(f, "latent");
+  bool limited = form_real(f, "capacity") > 0;
   if (f->node->copies != 1)
     f->refuses = "experts inside of experts";
   f->helpers |= HELPER_BIT << HELPER_route;
@@ -298,12 +299,22 @@ void form_router(struct torch_form *f) {
     MAKE(f, "nn.Linear(%i, %i%k)", "channels", channels, "experts",
          form_int(f, "experts"), "bias", "True", bias);
   }
-  CALL(f, "tokens = %c.flatten(0, -2)\n", form_on(f, 0, LAST));
+  if (limited) {
+    CALL(f, "tokens = %c\nsamples = len(tokens)\n", form_in(f, 0, LAST));
+    CALL(f, "tokens = tokens.flatten(0, -2)\n");
+  } else {
+    CALL(f, "tokens = %c.flatten(0, -2)\n", form_on(f, 0, LAST));
+  }
   CALL(f, "weights, chosen = route(%m(tokens), %i%k%k%k)\n", form_module(f),
        "top", form_int(f, "top"), "norm", "True",
        form_truth(form_word(f, "norm") == 1), "sigmoid", "False",
        form_truth(form_word(f, "scores") == 2), "scale", "None",
        scale > 0 ? form_decimal(f, scale) : slice_of("None"));
+  if (limited) {
+    f->helpers |= HELPER_BIT << HELPER_admit;
+    CALL(f, "chosen = admit(chosen, samples, %i)\n", "room",
+         f->layer->out.dim[1]);
+  }
   if (latent)
     CALL(f, "tokens = %m.fc1_latent_proj(tokens)\n", form_module(f));
   CALL(f, "total = tokens.new_zeros(len(tokens), %i)\n", "channels",
