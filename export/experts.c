@@ -229,7 +229,19 @@ static value_id first_row(struct exporting *x, value_id experts, int64_t rows,
   return y;
 }
 
-/* Rows are sorted by expert: a slice for each, whose size depends on values. */
+/* A node of the rows of one expert, whose number depends on values. */
+static value_id some_rows(struct exporting *x, const char *op,
+                          int64_t channels, const value_id *ins,
+                          size_t in_count) {
+  const int64_t sizes[2] = {1, channels};
+  struct onnx_layout at = layout_dense(2, sizes);
+  value_id y = onnx_node(x, op, &at, ins, in_count);
+  if (y != NO_VALUE)
+    model_open_axis(&x->model, &x->model.values.at[y], 0, "");
+  return y;
+}
+
+/* Rows are sorted by expert: a slice for each. */
 static value_id sorted_products(struct exporting *x, struct view in,
                                 struct view expert,
                                 const struct onnx_layout *out) {
@@ -240,20 +252,21 @@ static value_id sorted_products(struct exporting *x, struct view in,
   int64_t rows = in.at.dim[0], channels = out->dim[out->rank - 1];
   const int64_t sizes[2] = {rows, channels};
   struct onnx_layout made = layout_dense(2, sizes);
-  struct onnx_layout read = layout_dense(2, in.at.dim);
+  int64_t features = in.at.dim[1];
   value_id from = onnx_get_spread(x, &in);
   value_id which = onnx_get_spread(x, &expert);
   for (int64_t i = 0; i < count; i++) {
     struct view weight = of_expert(x, 2, i);
-    value_id begin = first_row(x, which, rows, count, i);
-    value_id end = first_row(x, which, rows, count, i + 1);
-    value_id y = NODE(x, "Slice", &read, from, begin, end, number(x, 0));
-    y = NODE(x, "MatMul", &made, y, onnx_get(x, &weight));
+    value_id slice[4] = {from, first_row(x, which, rows, count, i),
+                         first_row(x, which, rows, count, i + 1), number(x, 0)};
+    value_id pair[2] = {some_rows(x, "Slice", features, slice, 4),
+                        onnx_get(x, &weight)};
+    all[i] = some_rows(x, "MatMul", channels, pair, 2);
     if (x->op.in_count > 3) {
       struct view bias = of_expert(x, 3, i);
-      y = NODE(x, "Add", &made, y, onnx_get(x, &bias));
+      value_id sum[2] = {all[i], onnx_get(x, &bias)};
+      all[i] = some_rows(x, "Add", channels, sum, 2);
     }
-    all[i] = y;
   }
   value_id y = onnx_node(x, "Concat", &made, all, (size_t)count);
   model_int(&x->model, "axis", 0);

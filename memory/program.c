@@ -136,8 +136,9 @@ static void add_weight(struct program_writer *w, int64_t param, int64_t first,
 /* Narrow weights have kernels of their own; for int8 these read scales, too. */
 static void use_narrow(struct program_writer *w, size_t param,
                        const struct strides *lies, struct program_op *step) {
-  if (step->was != DOES_EXPERTS)
-    step->opcode = step->was == DOES_CONV ? DOES_NCONV : DOES_NLINEAR;
+  step->opcode = step->was == DOES_CONV      ? DOES_NCONV
+                 : step->was == DOES_EXPERTS ? DOES_NEXPERTS
+                                             : DOES_NLINEAR;
   if (w->block.scale[param] < 0)
     return;
   int64_t outputs = lies->dim[lies->rank - 1];

@@ -8,6 +8,7 @@ int netrt_fast_linear(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_nlinear(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_matmul(const struct netrt *net, const struct netrt_op *op);
 int netrt_fast_experts(const struct netrt *net, const struct netrt_op *op);
+int netrt_fast_nexperts(const struct netrt *net, const struct netrt_op *op);
 
 /* A view without its last axis, to walk over rows. */
 static struct netrt_view without_last(struct netrt_view view) {
@@ -154,6 +155,10 @@ int netrt_fast_experts(const struct netrt *net, const struct netrt_op *op) {
       from = row;
     }
   return g.after.function ? DONE_AHEAD : NETRT_OK;
+}
+
+int netrt_fast_nexperts(const struct netrt *net, const struct netrt_op *op) {
+  return netrt_fast_experts(net, op);
 }
 
 #else

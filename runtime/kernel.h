@@ -136,6 +136,16 @@ static inline ptrdiff_t rows_of(const struct netrt_view *view, int without) {
   return rows;
 }
 
+/* Offset of the row at `index` among all axes but the last `without`. */
+static inline ptrdiff_t row_at(const struct netrt_view *view, int without,
+                               ptrdiff_t index) {
+  ptrdiff_t offset = 0;
+  int i;
+  for (i = view->rank - without; i-- > 0; index /= view->size[i])
+    offset += index % view->size[i] * view->stride[i];
+  return offset;
+}
+
 /* True if the last `axes` axes are contiguous. */
 static inline int is_dense(const struct netrt_view *view, int axes) {
   ptrdiff_t expected = 1;

@@ -180,26 +180,12 @@ static int64_t index_at(const struct netrt_view *view, ptrdiff_t at) {
   return ((const int32_t *)(const void *)view->data)[at];
 }
 
-/* True if the distance from row to row is the same on all axes but the last. */
-static int has_even_rows(const struct netrt_view *view) {
-  ptrdiff_t expected = stride_back(view, 1);
-  int i;
-  for (i = 1; i < view->rank; i++) {
-    if (size_back(view, i) != 1 && stride_back(view, i) != expected)
-      return 0;
-    expected *= size_back(view, i);
-  }
-  return 1;
-}
-
 static int netrt_reference_embed(const struct netrt *net,
                                  const struct netrt_op *op) {
   struct netrt_view out = netrt_out(net, op), views[2];
   struct netrt_view table = netrt_in(net, op, 1);
   struct kernel_walk walk;
   ptrdiff_t c, rows = rows_of(&table, 1);
-  if (!has_even_rows(&table))
-    return NETRT_BAD_MODEL;
   views[0] = netrt_in(net, op, 0);
   views[1] = out;
   views[1].rank--; /* both have the indices' sizes */
@@ -210,7 +196,7 @@ static int netrt_reference_embed(const struct netrt *net,
     float *to = netrt_floats(&out) + walk.offset[1];
     if (row < 0 || row >= rows)
       return NETRT_BAD_INDEX;
-    from = netrt_floats(&table) + (ptrdiff_t)row * stride_back(&table, 1);
+    from = netrt_floats(&table) + row_at(&table, 1, (ptrdiff_t)row);
     for (c = 0; c < size_back(&table, 0); c++)
       to[c * stride_back(&out, 0)] = from[c * stride_back(&table, 0)];
   } while (netrt_walk_next(&walk));

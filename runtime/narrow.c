@@ -1,8 +1,8 @@
 /*
- * nconv, nlinear: conv and linear with weights of 8 or 16 bits. A strip of
+ * nconv, nlinear, nexperts: products with weights of 8 or 16 bits. A strip of
  * them, some outputs of some inputs, is converted to floats on the stack and
- * applied to the whole map. Sums have the order of conv and linear: the bits
- * are equal.
+ * applied to the whole map. Sums have the order of conv, linear and experts:
+ * the bits are equal.
  */
 #include "conv.h"
 
@@ -214,3 +214,56 @@ static int netrt_reference_nlinear(const struct netrt *net,
 }
 
 KERNEL_FAST(nlinear);
+
+/* A row times the matrix of its expert, strip by strip. */
+static void add_expert(struct strip *s, const struct netrt_view *weight,
+                       ptrdiff_t expert, const float *in, ptrdiff_t in_step,
+                       float *out, ptrdiff_t out_step) {
+  ptrdiff_t first = expert * weight->stride[0], k;
+  for (s->out = 0; s->out < weight->size[2]; s->out += s->outs) {
+    s->outs = least(weight->size[2] - s->out, STRIP_OUTS);
+    for (s->in = 0; s->in < weight->size[1]; s->in += s->ins) {
+      s->ins = least(weight->size[1] - s->in, STRIP_ROWS);
+      for (k = 0; k < s->ins; k++)
+        widen(s->narrow, first + (s->in + k) * weight->stride[1] + s->out,
+              expert * weight->size[2] + s->out, s->outs,
+              s->weights + k * STRIP_OUTS);
+      add_strip(s, in + s->in * in_step, in_step, out + s->out * out_step,
+                out_step);
+    }
+  }
+}
+
+static int netrt_reference_nexperts(const struct netrt *net,
+                                    const struct netrt_op *op) {
+  struct netrt_view views[3] = {netrt_out(net, op), netrt_in(net, op, 0),
+                                netrt_in(net, op, 1)};
+  struct netrt_view weight = netrt_in(net, op, 2), bias = weight;
+  const int64_t *experts = (const int64_t *)(const void *)views[2].data;
+  ptrdiff_t to = stride_back(&views[0], 0), o;
+  struct kernel_walk walk;
+  struct strip s;
+  uint32_t next;
+  struct narrow_weights narrow = narrow_of(net, op, 2, &next);
+  s.narrow = &narrow;
+  s.own = 0;
+  if (next < op->ins)
+    bias = netrt_in(net, op, next);
+  netrt_walk_open_outer(&walk, views, 3, 1);
+  do {
+    ptrdiff_t expert = (ptrdiff_t)experts[walk.offset[2]];
+    float *out = netrt_floats(&views[0]) + walk.offset[0];
+    if (expert < 0 || expert >= weight.size[0])
+      return NETRT_BAD_INDEX;
+    for (o = 0; o < weight.size[2]; o++)
+      out[o * to] =
+          next < op->ins ? netrt_floats(&bias)[expert * bias.stride[0] +
+                                               o * bias.stride[1]]
+                         : 0;
+    add_expert(&s, &weight, expert, netrt_floats(&views[1]) + walk.offset[1],
+               stride_back(&views[1], 0), out, to);
+  } while (netrt_walk_next(&walk));
+  return NETRT_OK;
+}
+
+KERNEL_FAST(nexperts);

@@ -22,6 +22,8 @@ static const char *const nets[] = {
     "input 7x24; attention 3; linear 37 gelu; linear 515; "
     "attention 5 packed kv=1; linear 3 nobias",
     "input 600; fc 530 relu; fc 1100",
+    "input 9x24; moe experts=3 top=2 { linear 37 gelu; linear 24 nobias }; "
+    "moe experts=4 top=1 capacity=1 { linear 9 relu; linear 5 }",
     "input 6x6x8; conv 8 3x3 pad groups=2 relu; conv 16 3x3 pad groups=4; "
     "conv 3 1x1; dwconv 3x3 /2 pad",
 };
@@ -93,11 +95,12 @@ static void fill(struct netc *netc, struct netc *plain, unsigned char *block,
   assert_true(narrow > 0);
 }
 
-/* No kernel is one of float32. */
-static void check_kernels(const struct netrt_model *model) {
+/* No kernel is one of float32, except a router's. */
+static void check_kernels(const struct netrt_model *model, bool routes) {
   for (uint32_t i = 0; i < model->op_count; i++)
     assert_true(model->ops[i].kernel != NETRT_CONV &&
-                model->ops[i].kernel != NETRT_LINEAR);
+                model->ops[i].kernel != NETRT_EXPERTS &&
+                (routes || model->ops[i].kernel != NETRT_LINEAR));
 }
 
 /* Returns whether stages were computed row by row. */
@@ -114,7 +117,7 @@ static bool check_bits(const char *text, const char *type, int batch,
   assert_int_equal(known.weight_bytes, small->weight_bytes);
   assert_true(small->weight_bytes < model->weight_bytes);
   assert_int_equal(small->arena_bytes, model->arena_bytes);
-  check_kernels(small);
+  check_kernels(small, strstr(text, "moe"));
   float *floats = calloc(model->weight_bytes / 4 + 1, 4);
   unsigned char *block = calloc(small->weight_bytes / 4 + 1, 4);
   unsigned char *out = malloc(1 << 20), *truth = malloc(1 << 20);

@@ -32,6 +32,7 @@ static const struct whole wholes[] = {
      "",
      {"map", "states", "vector"}},
     {"computed", "tests/data/run/computed.net", "", {"map", "states"}},
+    {"experts", "tests/data/run/experts.net", "", {"rows", "states"}},
     {"maps", "tests/data/run/maps.net", "", {"map", "vector"}},
     {"patches", "tests/data/run/patches.net", "", {"map", "vector"}},
     {"sequences",

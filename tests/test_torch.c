@@ -33,7 +33,6 @@ static const char *const without_argument[] = {"pool.indices",
                                                "rnn.norm",
                                                "lstm.norm",
                                                "gru.norm",
-                                               "moe.capacity",
                                                NULL};
 
 /* Nets that have such layers. */
@@ -184,9 +183,6 @@ static struct refusal refusals[] = {
     {"a reset before the product", "input 4x5; gru 3 reset=before",
      "PyTorch's reset gate acts after the product"},
     {"TensorFlow's mean", "input 8x8x2; avgpool 3 /2 pad=tf", "`pad=tf`"},
-    {"experts with a limit",
-     "input 4x8; moe experts=2 top=1 capacity=1 { linear 8 }",
-     "netc cannot write its `capacity`"},
     {"experts of experts",
      "input 4x8; moe experts=2 top=1 { moe experts=2 top=1 { linear 8 } }",
      "experts inside of experts"},

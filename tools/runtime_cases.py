@@ -780,12 +780,65 @@ def windows():
              lambda x: shifted(x, window, grid, moved), [len(window), *axes])
 
 
+def seated(chosen, experts, room):
+    """Of each row its token and its expert; of each choice its row, and
+    whether it has one: the modes of `seats`, by their definition."""
+    samples, top = len(chosen), chosen.shape[-1]
+    groups = chosen.reshape(samples if room else 1, -1).tolist()
+    tokens, of, rows, kept = [], [], {}, {}
+    for n, group in enumerate(groups):
+        first = n * len(group)
+        for expert in range(experts):
+            have = [first + i for i, e in enumerate(group) if e == expert]
+            for i, choice in enumerate(have):
+                fits = not room or i < room
+                rows[choice] = len(tokens) if fits else 0
+                kept[choice] = float(fits)
+                if fits:
+                    tokens.append(choice // top)
+                    of.append(expert)
+            while room and len(tokens) < (n * experts + expert + 1) * room:
+                tokens.append(0)
+                of.append(expert)
+    shape = (samples, experts, room) if room else chosen.shape
+    by_choice = [[x[i] for i in range(chosen.numel())] for x in (rows, kept)]
+    return (torch.tensor(tokens).view(shape),
+            torch.tensor(by_choice[0]).view(chosen.shape),
+            torch.tensor(of).view(shape),
+            torch.tensor(by_choice[1], dtype=torch.float64)
+            .view(chosen.shape))
+
+
+def experts():
+    for shape, count, room in (
+            ((2, 5, 2), 4, 0), ((1, 3, 4, 2), 7, 0), ((3, 2), 3, 0),
+            ((2, 6, 2), 3, 4), ((1, 9, 1), 4, 2), ((3, 3), 2, 5)):
+        for mode in range(4):
+            case("seats", f"{'x'.join(map(str, shape))}, {count} experts, "
+                 f"room {room}, mode {mode}",
+                 [Input(*shape, index=count, type="i64")],
+                 lambda x: seated(x, count, room)[mode], [mode, count, room])
+    for shape, ins, outs, count, bias in (
+            ((2, 5, 2), 7, 9, 4, True), ((1, 40), 20, 70, 2, False),
+            ((1, 1, 3), 33, 40, 5, True), ((3, 2, 2), 1, 1, 3, False)):
+        case("experts", f"{ins} to {outs}, {count} experts" + " bias" * bias,
+             [Input(*shape, ins), Input(*shape, index=count, type="i64"),
+              Input(count, ins, outs)] + [Input(count, outs)] * bias,
+             lambda x, e, w, b=None: torch.einsum("...i,...io->...o", x, w[e]) +
+             (0 if b is None else b[e]), [0])
+    for shape, ends in ((3, 3), (2, 5)), ((1, 2, 3), (7,)):
+        rows = int(numpy.prod(shape))
+        case("embed", f"rows of {'x'.join(map(str, shape))}",
+             [Input(1, *ends, index=rows), Input(*shape, 6)],
+             lambda i, x: x.flatten(0, -2)[i])
+
+
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
                  distances, gelu_by_tanh, reset_first, slower_turns, sampling,
-                 small_words, best, sums, windows):
+                 small_words, best, sums, windows, experts):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -773,7 +773,111 @@ def variants_give(model, inputs, weights):
         tensor.data.copy_(values)
 
 
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.eps = 1e-5
+
+    def forward(self, x):
+        x = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps)
+        return x * self.weight
+
+
+class Gate(nn.Module):
+    """w2(silu(w1(x)) * w3(x))"""
+
+    def __init__(self, width, inner):
+        super().__init__()
+        self.w1 = nn.Linear(width, inner, bias=False)
+        self.w3 = nn.Linear(width, inner, bias=False)
+        self.w2 = nn.Linear(inner, width, bias=False)
+
+    def forward(self, x):
+        return self.w2(F.silu(self.w1(x)) * self.w3(x))
+
+
+class Mixture(nn.Module):
+    """The definition: each expert of all tokens, times its weight or 0."""
+
+    def __init__(self, count, top, expert, sigmoid=False, norm=True, scale=1,
+                 bias=False, latent=None, room=None):
+        super().__init__()
+        self.top, self.sigmoid, self.norm = top, sigmoid, norm
+        self.scale, self.room = scale, room
+        self.router = nn.Linear(8, count, bias=bias)
+        self.down = latent and nn.Linear(8, latent, bias=False)
+        self.up = latent and nn.Linear(latent, 8, bias=False)
+        self.experts = nn.ModuleList(expert() for _ in range(count))
+
+    def tensors(self):
+        """In netc's order: a tensor of all experts, then the next one."""
+        yield from self.router.parameters()
+        if self.down:
+            yield from self.down.parameters()
+        for same in zip(*(list(e.parameters()) for e in self.experts)):
+            yield from same
+        if self.up:
+            yield from self.up.parameters()
+
+    def forward(self, x):
+        scores = self.router(x)
+        scores = scores.sigmoid() if self.sigmoid else scores.softmax(-1)
+        largest, chosen = scores.topk(self.top)
+        if self.norm:
+            largest = largest / largest.sum(-1, keepdim=True)
+        weights = torch.zeros(scores.shape)
+        weights.scatter_(-1, chosen, largest * self.scale)
+        if self.room:
+            places = (weights > 0).long().cumsum(1)
+            weights = weights * (places <= self.room)
+        if self.down:
+            x = self.down(x)
+        total = sum(expert(x) * weights[..., i, None]
+                    for i, expert in enumerate(self.experts))
+        return self.up(total) if self.up else total
+
+
+class Mixtures(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+        def layers(*made):
+            return lambda: nn.Sequential(*(make() for make in made))
+
+        def linear(*sizes, **words):
+            return lambda: nn.Linear(*sizes, **words)
+        self.first = nn.ModuleList([
+            Mixture(4, 2, lambda: Gate(8, 12)),
+            Mixture(5, 3, layers(lambda: RmsNorm(8), linear(8, 12), nn.GELU,
+                                 linear(12, 8)),
+                    sigmoid=True, norm=False, scale=2.5, bias=True),
+            Mixture(4, 2, layers(linear(4, 6), nn.ReLU, linear(6, 4)),
+                    latent=4, scale=0.5),
+            Mixture(6, 6, layers(lambda: nn.LayerNorm(8), linear(8, 8),
+                                 nn.Tanh), sigmoid=True)])
+        self.limited = nn.ModuleList([  # ceil(1.25 7 / 3), ceil(0.5 14 / 4)
+            Mixture(3, 1, layers(lambda: nn.LayerNorm(8), linear(8, 9),
+                                 nn.ReLU, linear(9, 8)), norm=False, room=3),
+            Mixture(4, 2, layers(linear(8, 8), nn.ReLU,
+                                 linear(8, 8, bias=False)), room=2)])
+
+    def tensors(self):
+        for block in [*self.first, *self.limited]:
+            yield from block.tensors()
+
+    def forward(self, x):
+        for block in self.first:
+            x = x + block(x)
+        rows = x
+        for block in self.limited:
+            x = x + block(x)
+        return rows, x
+
+
 CASES = [
+    Case("experts", [], Mixtures, sequence=True, keep=True,
+         give=variants_give, path="tests/data/run/experts.net"),
     Case("variants", [], Variants, sequence=True, keep=True, eps=1e-6,
          give=variants_give, path="tests/data/run/variants.net"),
     Case("adapters", [], Adapters, keep=True, lies=True,
