@@ -130,8 +130,8 @@ static void see(struct brackets *open, char c, size_t column) {
 
 /*
  * The place to break a line that begins at `column` before column 79: after the
- * last comma at the lowest bracket depth, else after a bracket; 0: none. Leaves
- * the brackets that are open there.
+ * last comma at the lowest bracket depth, or before a `for` there, else after a
+ * bracket; 0: none. Leaves the brackets that are open there.
  */
 static size_t break_place(struct slice line, size_t column,
                           struct brackets *open) {
@@ -145,14 +145,15 @@ static size_t break_place(struct slice line, size_t column,
       quote = c == quote ? '\0' : quote ? quote : c;
     else
       see(&now, c, column + i);
-    bool comma = !quote && c == ',' && line.at[i + 1] == ' ';
+    bool loops = !quote && slice_begins(slice_from(line, i), " for ");
+    bool comma = loops || (!quote && c == ',' && line.at[i + 1] == ' ');
     if (now.depth == 0 || now.depth > NESTING)
       continue;
     bool far = place && comma && now.at[now.depth - 1] >= FAR;
     if ((comma && now.depth <= depth && !far) ||
         (bracket && depth == SIZE_MAX)) {
       depth = comma ? now.depth : SIZE_MAX;
-      place = i + 1 + comma;
+      place = i + 1 + (comma && !loops);
       *open = now;
     }
   }

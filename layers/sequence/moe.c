@@ -265,6 +265,7 @@ static size_t plan_norm(const struct layer *layer, struct tape *tape,
 /* Of rows, or of choices. */
 static size_t plan_seats(const struct layer *layer, struct tape *tape,
                          size_t chosen, enum seats mode) {
+  static const char *const names[] = {"tokens", "rows", "experts", "kept"};
   const struct moe *moe = layer->args;
   bool rows = mode == SEATS_TOKENS || mode == SEATS_EXPERTS;
   struct strides out = tape_strides(tape, chosen);
@@ -276,7 +277,7 @@ static size_t plan_seats(const struct layer *layer, struct tape *tape,
   lowering_add(&does, capacity_of(moe, shape_rows(layer->in[0])));
   return tape_run_on(
       tape, chosen,
-      (struct operation){.name = "seats",
+      (struct operation){.name = names[mode],
                          .does = &does,
                          .out = extent_sample(
                              strides_values(&out),
@@ -310,7 +311,7 @@ static void plan_choice(const struct layer *layer, struct tape *tape,
                                      .real = {moe->scale}});
   if (capacity_of(moe, tokens)) {
     size_t pair[2] = {weights, plan_seats(layer, tape, chosen, SEATS_KEPT)};
-    weights = plan(tape, "kept", pair, 2, choices,
+    weights = plan(tape, "weights", pair, 2, choices,
                    (struct lowering){.opcode = DOES_MUL});
   }
   turn->weights = weights;
@@ -340,13 +341,14 @@ static size_t plan_router(const struct layer *layer, struct tape *tape,
     struct shape narrow = shape_with_channels(in, moe->latent);
     tokens = plan_product(tape, "latent", x, params, 1, &narrow);
   }
+  size_t experts = plan_seats(layer, tape, chosen, SEATS_EXPERTS);
   size_t out = plan_rows(
       tape, "dispatch", plan_seats(layer, tape, chosen, SEATS_TOKENS), tokens,
       shape_channels(&layer->out));
   turn->count = moe->experts;
   turn->room = capacity_of(moe, shape_rows(in));
   turn->rows = strides_dense(layer->out.rank - 1, layer->out.dim);
-  turn->experts = plan_seats(layer, tape, chosen, SEATS_EXPERTS);
+  turn->experts = experts;
   return out;
 }
 
