@@ -141,12 +141,10 @@ class Moe(nn.Module):
         self._router2 = router2
         if router2:
             self.router2 = LatentRouter(16, 4, 6)
-            self.linear2 = nn.ModuleList(nn.Linear(6, 10,
-                                                   bias=False) for _ in range(
-                4))
-            self.linear3 = nn.ModuleList(nn.Linear(10, 6,
-                                                   bias=False) for _ in range(
-                4))
+            self.linear2 = nn.ModuleList(nn.Linear(6, 10, bias=False)
+                                         for _ in range(4))
+            self.linear3 = nn.ModuleList(nn.Linear(10, 6, bias=False)
+                                         for _ in range(4))
             self.combine2 = nn.ModuleDict(dict(fc2_latent_proj=nn.Linear(
                 6, 16, bias=False)))
         else:
