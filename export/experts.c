@@ -45,8 +45,7 @@ static value_id cast_to(struct exporting *x, value_id value,
 }
 
 /* Choices in the order of their rows. */
-static value_id in_order(struct exporting *x, value_id experts,
-                         int64_t count) {
+static value_id in_order(struct exporting *x, value_id experts, int64_t count) {
   struct onnx_layout at = flat(count);
   struct map_entry *entry = known(x, "order", experts, 0);
   if (entry->number)
@@ -80,19 +79,21 @@ static value_id sorted_seats(struct exporting *x, const struct view *in,
 /* Place of each choice among those of its expert in its sample, from 0. */
 static value_id places(struct exporting *x, value_id experts, int64_t samples,
                        int64_t each) {
-  static const int64_t units[2] = {0, 1};
-  const int64_t two[1] = {2}, wide[3] = {samples, each, x->op.numbers[1]};
+  static const int64_t axis = 1;
+  const int64_t none[1] = {0}, wide[3] = {samples, each, x->op.numbers[1]};
   const int64_t one[3] = {samples, each, 1}, rows[2] = {samples, each};
   struct onnx_layout all = layout_dense(3, wide), last = layout_dense(3, one);
   struct onnx_layout at = layout_dense(2, rows);
   struct map_entry *entry = known(x, "places", experts, 0);
   if (entry->number)
     return entry->number - 1;
-  value_id y = NODE(x, "OneHot", &all, experts, number(x, x->op.numbers[1]),
-                    model_tensor(&x->model, ELEMENT_INT64, 1, two, units));
+  value_id which = onnx_reshaped(x, experts, &last);
+  value_id y =
+      NODE(x, "Equal", &all, which, count_up(x, 1, x->op.numbers[1], 1, 1));
+  y = cast_to(x, onnx_typed(x, y, ELEMENT_BOOL), &all, ELEMENT_INT64);
   y = NODE(x, "CumSum", &all, y,
-           model_tensor(&x->model, ELEMENT_INT64, 0, two, &units[1]));
-  y = NODE(x, "GatherElements", &last, y, onnx_reshaped(x, experts, &last));
+           model_tensor(&x->model, ELEMENT_INT64, 0, none, &axis));
+  y = NODE(x, "GatherElements", &last, y, which);
   model_int(&x->model, "axis", 2);
   y = NODE(x, "Sub", &at, onnx_reshaped(x, y, &at), number(x, 1));
   entry->number = y + 1;
@@ -108,14 +109,13 @@ static value_id tokens_of(struct exporting *x, value_id row, value_id kept,
   struct onnx_layout at = layout_dense(2, model_at(&x->model, row)->dim);
   value_id to = NODE(x, "Where", &at, kept, row, number(x, rows));
   to = onnx_reshaped(x, to, &each);
-  value_id none = NODE(x, "Concat", &more, count_up(x, 1, rows, 1, 0),
-                       number(x, 0));
+  value_id none =
+      NODE(x, "Concat", &more, count_up(x, 1, rows, 1, 0), number(x, 0));
   model_int(&x->model, "axis", 0);
   onnx_typed(x, none, ELEMENT_INT64);
   value_id y = NODE(x, "ScatterElements", &more, none, to,
                     count_up(x, 1, choices, top, 1));
-  return NODE(x, "Slice", &all, y, number(x, 0), number(x, rows),
-              number(x, 0));
+  return NODE(x, "Slice", &all, y, number(x, 0), number(x, rows), number(x, 0));
 }
 
 static value_id roomy_seats(struct exporting *x, const struct view *in,
@@ -128,8 +128,8 @@ static value_id roomy_seats(struct exporting *x, const struct view *in,
   layout_merge(&all.at, 1, all.at.rank - 1);
   value_id expert = onnx_get_spread(x, &all);
   value_id place = places(x, expert, samples, each[1]);
-  value_id kept = onnx_typed(
-      x, NODE(x, "Less", &at, place, number(x, room)), ELEMENT_BOOL);
+  value_id kept =
+      onnx_typed(x, NODE(x, "Less", &at, place, number(x, room)), ELEMENT_BOOL);
   if (x->op.numbers[0] == SEATS_KEPT)
     return cast_to(x, kept, &at, ELEMENT_FLOAT);
   value_id row = NODE(x, "Mul", &at, expert, number(x, room));
@@ -191,8 +191,7 @@ bool onnx_is_stack(struct exporting *x, size_t in) {
 value_id onnx_stack(struct exporting *x, size_t in) {
   int64_t experts = x->op.ins[in].dims[0];
   value_id *all = arena_alloc(x->arena, (size_t)experts + 1, sizeof *all);
-  struct onnx_layout at =
-      layout_dense(x->op.ins[in].rank, x->op.ins[in].dims);
+  struct onnx_layout at = layout_dense(x->op.ins[in].rank, x->op.ins[in].dims);
   struct onnx_layout one = at;
   one.dim[0] = 1;
   for (int64_t i = 0; i < experts; i++) {
@@ -218,8 +217,8 @@ static value_id first_row(struct exporting *x, value_id experts, int64_t rows,
     return entry->number - 1;
   if (!list->number) {
     value_id each = count_up(x, 2, count + 1, 1, 1);
-    value_id y = onnx_typed(x, NODE(x, "Less", &all, experts, each),
-                            ELEMENT_BOOL);
+    value_id y =
+        onnx_typed(x, NODE(x, "Less", &all, experts, each), ELEMENT_BOOL);
     y = cast_to(x, y, &all, ELEMENT_INT64);
     list->number =
         onnx_reduce_axes(x, "ReduceSum", y, &firsts, axis, 1, false) + 1;
@@ -230,9 +229,8 @@ static value_id first_row(struct exporting *x, value_id experts, int64_t rows,
 }
 
 /* A node of the rows of one expert, whose number depends on values. */
-static value_id some_rows(struct exporting *x, const char *op,
-                          int64_t channels, const value_id *ins,
-                          size_t in_count) {
+static value_id some_rows(struct exporting *x, const char *op, int64_t channels,
+                          const value_id *ins, size_t in_count) {
   const int64_t sizes[2] = {1, channels};
   struct onnx_layout at = layout_dense(2, sizes);
   value_id y = onnx_node(x, op, &at, ins, in_count);

@@ -257,9 +257,10 @@ static int netrt_reference_nexperts(const struct netrt *net,
       return NETRT_BAD_INDEX;
     for (o = 0; o < weight.size[2]; o++)
       out[o * to] =
-          next < op->ins ? netrt_floats(&bias)[expert * bias.stride[0] +
-                                               o * bias.stride[1]]
-                         : 0;
+          next < op->ins
+              ? netrt_floats(
+                    &bias)[expert * bias.stride[0] + o * bias.stride[1]]
+              : 0;
     add_expert(&s, &weight, expert, netrt_floats(&views[1]) + walk.offset[1],
                stride_back(&views[1], 0), out, to);
   } while (netrt_walk_next(&walk));

@@ -4,8 +4,8 @@
 #include <assert.h>
 
 #define PART LAYER(part, PART, "", part, "part")
-#define ROUTER                           \
-  LAYER(router, ROUTER, "", router,      \
+#define ROUTER                      \
+  LAYER(router, ROUTER, "", router, \
         "experts top latent capacity scores norm bias scale")
 
 #define LAYER(id, WORD, plain, form, args) \

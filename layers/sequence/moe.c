@@ -128,20 +128,21 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
   struct extent top = extent_sample(size_product(tokens, moe->top), WIDTH_NET);
   struct extent places = top;
   places.width = WIDTH_INDEX;
-  size_t scores = tape_run_on(tape, x,
-                        (struct operation){.name = "router",
-                                           .out = all,
-                                           .keeps = KEEPS_IN(0),
-                                           .param_count = 1 + (moe->bias > 0),
-                                           .guarded = true,
-                                           .cast = CAST_LOW});
+  size_t scores =
+      tape_run_on(tape, x,
+                  (struct operation){.name = "router",
+                                     .out = all,
+                                     .keeps = KEEPS_IN(0),
+                                     .param_count = 1 + (moe->bias > 0),
+                                     .guarded = true,
+                                     .cast = CAST_LOW});
   scores = tape_run_on(
       tape, scores,
       (struct operation){
           .name = "scores", .out = all, .keeps = KEEPS_OUT, .cast = CAST_FULL});
-  scores =
-      tape_run_on(tape, scores,
-            (struct operation){.name = "top", .out = top, .kept = {places}});
+  scores = tape_run_on(
+      tape, scores,
+      (struct operation){.name = "top", .out = top, .kept = {places}});
   if (moe->norm == NORM_ON) /* x /= x.sum() keeps the sum and the old x */
     scores = tape_run_on(
         tape, scores,
@@ -151,10 +152,10 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                            .kept = {top, extent_sample(tokens, WIDTH_NET)}});
   if (moe->scale <= 0)
     return scores;
-  return tape_run_on(tape, scores,
-               (struct operation){.name = "scale",
-                                  .out = top,
-                                  .kept = {extent_fixed(1, WIDTH_INDEX)}});
+  return tape_run_on(
+      tape, scores,
+      (struct operation){
+          .name = "scale", .out = top, .kept = {extent_fixed(1, WIDTH_INDEX)}});
 }
 
 /* One of the two matrices around the experts. */
@@ -163,16 +164,16 @@ static size_t project(struct tape *tape, const char *name, size_t in, int param,
   enum row_order order;
   size_t read = tape_rows(tape, in, &order);
   return tape_run_on(tape, read,
-               (struct operation){.name = name,
-                                  .out = out,
-                                  .keeps = KEEPS_IN(0),
-                                  .rows = order,
-                                  .layout = LAYOUT_ROWS,
-                                  .first_param = param,
-                                  .param_count = 1,
-                                  .splits = true,
-                                  .guarded = true,
-                                  .cast = CAST_LOW});
+                     (struct operation){.name = name,
+                                        .out = out,
+                                        .keeps = KEEPS_IN(0),
+                                        .rows = order,
+                                        .layout = LAYOUT_ROWS,
+                                        .first_param = param,
+                                        .param_count = 1,
+                                        .splits = true,
+                                        .guarded = true,
+                                        .cast = CAST_LOW});
 }
 
 /* Values shared by all experts: weights, their input, the
@@ -209,12 +210,12 @@ enum seats { SEATS_TOKENS, SEATS_ROWS, SEATS_EXPERTS, SEATS_KEPT };
 
 static size_t plan(struct tape *tape, const char *name, const size_t *in,
                    int in_count, int64_t values, struct lowering does) {
-  return tape_run(tape, &(struct operation){
-                            .name = name,
-                            .does = &does,
-                            .in = in,
-                            .in_count = in_count,
-                            .out = extent_sample(values, WIDTH_NET)});
+  return tape_run(tape,
+                  &(struct operation){.name = name,
+                                      .does = &does,
+                                      .in = in,
+                                      .in_count = in_count,
+                                      .out = extent_sample(values, WIDTH_NET)});
 }
 
 /* A product with a matrix of the layer, for each token. */
@@ -277,11 +278,11 @@ static size_t plan_seats(const struct layer *layer, struct tape *tape,
   lowering_add(&does, capacity_of(moe, shape_rows(layer->in[0])));
   return tape_run_on(
       tape, chosen,
-      (struct operation){.name = names[mode],
-                         .does = &does,
-                         .out = extent_sample(
-                             strides_values(&out),
-                             mode == SEATS_KEPT ? WIDTH_NET : WIDTH_INDEX)});
+      (struct operation){
+          .name = names[mode],
+          .does = &does,
+          .out = extent_sample(strides_values(&out),
+                               mode == SEATS_KEPT ? WIDTH_NET : WIDTH_INDEX)});
 }
 
 /* Rows of `from` at indices. */
@@ -306,9 +307,9 @@ static void plan_choice(const struct layer *layer, struct tape *tape,
   if (moe->norm == NORM_ON)
     weights = plan_norm(layer, tape, weights);
   if (moe->scale > 0)
-    weights = plan(tape, "scale", &weights, 1, choices,
-                   (struct lowering){.opcode = DOES_SCALE,
-                                     .real = {moe->scale}});
+    weights =
+        plan(tape, "scale", &weights, 1, choices,
+             (struct lowering){.opcode = DOES_SCALE, .real = {moe->scale}});
   if (capacity_of(moe, tokens)) {
     size_t pair[2] = {weights, plan_seats(layer, tape, chosen, SEATS_KEPT)};
     weights = plan(tape, "weights", pair, 2, choices,
@@ -342,9 +343,9 @@ static size_t plan_router(const struct layer *layer, struct tape *tape,
     tokens = plan_product(tape, "latent", x, params, 1, &narrow);
   }
   size_t experts = plan_seats(layer, tape, chosen, SEATS_EXPERTS);
-  size_t out = plan_rows(
-      tape, "dispatch", plan_seats(layer, tape, chosen, SEATS_TOKENS), tokens,
-      shape_channels(&layer->out));
+  size_t out =
+      plan_rows(tape, "dispatch", plan_seats(layer, tape, chosen, SEATS_TOKENS),
+                tokens, shape_channels(&layer->out));
   turn->count = moe->experts;
   turn->room = capacity_of(moe, shape_rows(in));
   turn->rows = strides_dense(layer->out.rank - 1, layer->out.dim);
@@ -364,12 +365,12 @@ static size_t router_trace(const struct layer *layer, struct tape *tape,
   /* Two indices for each row: its token and which of its experts. */
   turn->places =
       tape_run_on(tape, turn->mask,
-            (struct operation){
-                .name = "where",
-                .out = extent_sample(size_product(2, rows), WIDTH_INDEX)});
+                  (struct operation){.name = "where",
+                                     .out = extent_sample(size_product(2, rows),
+                                                          WIDTH_INDEX)});
   size_t pair[2] = {turn->tokens, turn->places};
   size_t out = tape_run(tape, &(struct operation){.name = "dispatch",
-                                                   .in = pair,
+                                                  .in = pair,
                                                   .in_count = 2,
                                                   .out = extent_of(&layer->out),
                                                   .exchanges = true,
@@ -440,7 +441,7 @@ static size_t combine(struct tape *tape, size_t weighed) {
   size_t in[5] = {turn->sum, weighed, turn->places, turn->mask, turn->weights};
   return tape_run(tape,
                   &(struct operation){.name = "combine",
-                                                   .in = in,
+                                      .in = in,
                                       .in_count = 5,
                                       .held = 2,
                                       .out = turn->out,
@@ -470,9 +471,9 @@ static size_t plan_moe(const struct layer *layer, struct tape *tape,
   lies[0] = strides_insert(&lies[0], lies[0].rank - 1, 1, 0);
   lies[1] = tape_strides(tape, pair[1]);
   out = strides_insert(&whole, whole.rank - 1, 1, 0);
-  size_t sum = plan(tape, "combine", pair, 2, shape_values(&summed),
-                    (struct lowering){
-                        .opcode = DOES_MATMUL, .in = lies, .out = &out});
+  size_t sum =
+      plan(tape, "combine", pair, 2, shape_values(&summed),
+           (struct lowering){.opcode = DOES_MATMUL, .in = lies, .out = &out});
   tape_see(tape, sum, &whole);
   return moe->latent ? plan_product(tape, "up", sum, 0, 1, &layer->out) : sum;
 }
@@ -490,7 +491,7 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
   tape->share = turn->share;
   size_t weights =
       tape_run(tape, &(struct operation){.name = "weights",
-                                                         .in = pair,
+                                         .in = pair,
                                          .in_count = 2,
                                          .out = extent_sample(count, WIDTH_NET),
                                          .keeps = KEEPS_IN(1)});
@@ -498,7 +499,7 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
   pair[1] = weights;
   size_t weighed =
       tape_run(tape, &(struct operation){.name = "weigh",
-                                                         .in = pair,
+                                         .in = pair,
                                          .in_count = 2,
                                          .out = rows,
                                          .keeps = KEEPS_IN(0) | KEEPS_IN(1),

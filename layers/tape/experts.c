@@ -64,8 +64,7 @@ static struct strides of_all(const struct tape *tape,
 static bool has_own(const struct tape *tape, const struct expert_turn *turn,
                     const struct operation *op) {
   for (int i = 0; i < op->param_count; i++)
-    if (tape->node_params[operation_param(op, i)].copies !=
-        (size_t)turn->count)
+    if (tape->node_params[operation_param(op, i)].copies != (size_t)turn->count)
       return false;
   return true;
 }
@@ -100,14 +99,14 @@ static size_t norm(struct tape *tape, const struct expert_turn *turn,
   for (int i = 0; i < op->param_count; i++) {
     struct strides table = of_all(tape, turn, op, i);
     struct strides out = tape_strides(tape, pair[0]);
-    pair[1] = tape_run_on(
-        tape, turn->experts,
-        (struct operation){
-            .name = op->name,
-            .does = LOWERS(EMBED, .weights = &table, .out = &out),
-            .out = op->out,
-            .first_param = operation_param(op, i),
-            .param_count = 1});
+    pair[1] =
+        tape_run_on(tape, turn->experts,
+                    (struct operation){
+                        .name = op->name,
+                        .does = LOWERS(EMBED, .weights = &table, .out = &out),
+                        .out = op->out,
+                        .first_param = operation_param(op, i),
+                        .param_count = 1});
     pair[0] = tape_run(
         tape, &(struct operation){.name = op->name,
                                   .does = i ? LOWERS(ADD, 0) : LOWERS(MUL, 0),
