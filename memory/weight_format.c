@@ -34,11 +34,25 @@ static enum weight_role role_in_attention(const char *name) {
   return begins(name, "q_") ? ROLE_QUERY : ROLE_OTHER;
 }
 
+/* The same of a layer with a state, which has more projections of its input. */
+static enum weight_role role_beside_state(const char *name) {
+  if (strcmp(name, "in_proj_qkv.weight") == 0)
+    return ROLE_JOINT;
+  if (begins(name, "out_proj") || begins(name, "o_proj"))
+    return ROLE_STATE_OUT;
+  return strstr(name, "_proj") ? ROLE_STATE_IN : ROLE_OTHER;
+}
+
 static bool is_front(const struct finder *f, const struct layer_kind *kind) {
   for (size_t i = 0; i < f->front_count; i++)
     if (f->fronts[i] == kind)
       return true;
   return false;
+}
+
+/* It reads other tokens: a block begins with it. */
+static bool mixes(const struct layer_kind *kind) {
+  return kind->cache || kind->state;
 }
 
 static enum weight_role role_of(const struct finder *f, const struct node *node,
@@ -48,8 +62,10 @@ static enum weight_role role_of(const struct finder *f, const struct node *node,
     return ROLE_OTHER;
   if (node->kind->input == INPUT_INDEX)
     return ROLE_TABLE;
-  if (node->kind->cache)
-    return param->name ? role_in_attention(param->name) : ROLE_OTHER;
+  if (mixes(node->kind))
+    return !param->name        ? ROLE_OTHER
+           : node->kind->cache ? role_in_attention(param->name)
+                               : role_beside_state(param->name);
   if (!node->kind->macs) /* it is added, not multiplied */
     return ROLE_OTHER;
   if (is_front(f, node->kind) && param->name &&
@@ -74,8 +90,10 @@ static void find_param(struct finder *f, const struct node *node, size_t index,
                        const struct param *param) {
   struct weight_roles *roles = f->roles;
   struct weight_tensor *tensor = &roles->at[index];
-  *tensor = (struct weight_tensor){.block = max_i64(roles->blocks - 1, 0),
-                                   .expert = node->copies > 1};
+  *tensor =
+      (struct weight_tensor){.block = max_i64(roles->blocks - 1, 0),
+                             .attention = max_i64(roles->attentions - 1, 0),
+                             .expert = node->copies > 1};
   roles->have_experts[tensor->block] |= tensor->expert;
   if (param->rank == 2)
     tensor->in = param->dim[0];
@@ -101,7 +119,8 @@ static void find_node(struct finder *f, int64_t index,
   if (!node->kind->params || !node->param_count)
     return;
   layer_params(&layer, &f->params);
-  f->roles->blocks += node->kind->cache != NULL;
+  f->roles->blocks += mixes(node->kind);
+  f->roles->attentions += node->kind->cache != NULL;
   f->roles->experts = max_i64(f->roles->experts, node->copies);
   for (int i = 0; i < node->param_count; i++) {
     size_t each = (size_t)(i / node->copies);
@@ -157,9 +176,9 @@ static enum blocks choose(const struct some_blocks *some, int64_t i,
 /* A net of 80 layers with grouped queries is a 70B model. */
 static enum blocks blocks_of_values(const struct weights_mix *mix,
                                     const struct weight_roles *roles,
-                                    int64_t block) {
+                                    int64_t attention) {
   int64_t shared = roles->keys ? roles->queries / roles->keys : 1;
-  enum blocks found = choose(&mix->value, block, roles->blocks);
+  enum blocks found = choose(&mix->value, attention, roles->attentions);
   if (mix->value_of_four && (shared >= 4 || (mix->few && roles->experts >= 4)))
     found = mix->value_of_four;
   if (mix->few)
@@ -168,7 +187,7 @@ static enum blocks blocks_of_values(const struct weights_mix *mix,
     return BLOCKS_Q8_0;
   found = found ? found : mix->most;
   bool raised = found == BLOCKS_Q3_K || found == BLOCKS_Q4_K;
-  return roles->blocks == 80 && shared > 1 && raised ? BLOCKS_Q5_K : found;
+  return roles->attentions == 80 && shared > 1 && raised ? BLOCKS_Q5_K : found;
 }
 
 /* Values of a row; the block size must divide them. */
@@ -200,12 +219,14 @@ static enum blocks blocks_besides(const struct weights_mix *mix,
     return roles->tied ? blocks_of_head(mix, row_of(tensor)) : mix->table;
   case ROLE_QUERY: return mix->query;
   case ROLE_KEY: return blocks_of_keys(mix, roles);
-  case ROLE_VALUE: return blocks_of_values(mix, roles, tensor->block);
+  case ROLE_VALUE: return blocks_of_values(mix, roles, tensor->attention);
   case ROLE_JOINT: return mix->joint;
   case ROLE_ATTENDED:
     return roles->experts == 8 ? mix->attended_of_eight : mix->attended;
   case ROLE_BACK: return choose(&mix->back, tensor->block, roles->blocks);
   case ROLE_LINEAR: return choose(&mix->linear, tensor->block, roles->blocks);
+  case ROLE_STATE_IN:
+  case ROLE_STATE_OUT:
   case ROLE_LATENT: break;
   }
   return BLOCKS_NONE;
@@ -275,6 +296,7 @@ static enum weights_part weight_part(const struct weight_roles *roles,
       [ROLE_ROUTER] = WEIGHTS_OF_ROUTER, [ROLE_LATENT] = WEIGHTS_OF_LATENTS,
       [ROLE_QUERY] = WEIGHTS_OF_Q,       [ROLE_KEY] = WEIGHTS_OF_K,
       [ROLE_VALUE] = WEIGHTS_OF_V,       [ROLE_JOINT] = WEIGHTS_OF_QKV,
+      [ROLE_STATE_IN] = WEIGHTS_OF_QKV,  [ROLE_STATE_OUT] = WEIGHTS_OF_O,
       [ROLE_ATTENDED] = WEIGHTS_OF_O,    [ROLE_LINEAR] = WEIGHTS_OF_UP,
       [ROLE_BACK] = WEIGHTS_OF_DOWN};
   const struct weight_tensor *tensor = &roles->at[index];

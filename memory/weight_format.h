@@ -18,6 +18,8 @@ enum weight_role {
   ROLE_VALUE,
   ROLE_JOINT,    /* queries, keys and values in one */
   ROLE_ATTENDED, /* attention: output projection */
+  ROLE_STATE_IN, /* delta nets, Mamba: projections of the input */
+  ROLE_STATE_OUT,
   ROLE_LINEAR,
   ROLE_BACK, /* linear layer back to the embedding's width */
 };
@@ -26,13 +28,16 @@ enum weight_role {
 struct weight_tensor {
   enum weight_role role;
   int64_t in, out; /* of a matrix */
-  int64_t block;   /* index of the attention layer it belongs to or follows */
-  bool expert;     /* one of several */
+  /* Index of the layer that mixes tokens, and of the attention layer, that it
+   * belongs to or follows. */
+  int64_t block, attention;
+  bool expert; /* one of several */
 };
 
 struct weight_roles {
   struct weight_tensor *at; /* by parameter of the model */
-  int64_t blocks;           /* number of attention layers */
+  int64_t blocks;           /* number of layers that mix tokens */
+  int64_t attentions;       /* those with a KV cache */
   int64_t queries, keys;    /* outputs in the first one; 0: packed */
   bool tied;                /* the embedding is also the head */
   int64_t experts;          /* maximum of a layer; 1: none */

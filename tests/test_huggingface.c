@@ -417,7 +417,7 @@ static void a_neighbour_may_say_how_weights_are_stored(void **state) {
        "\"model.layers.0*\"]",
        "infer dtype=f16 weight_dtype=\"fp8 attention@0 mlp@0\"\n", NULL},
       {"\"quant_algo\": \"FP8\"", "",
-       "its hf_quant_config.json, FP8, is not supported"},
+       "its hf_quant_config.json says FP8, but does not list the layers"},
       {"\"quant_algo\": \"NVFP4\", \"group_size\": 16, \"exclude_modules\": "
        "[\"lm_head\"]",
        "infer dtype=f16 weight_dtype=nvfp4\n", NULL},

@@ -105,6 +105,24 @@ static void scales_of_files_name_their_modules(void **state) {
   expect(command, 0, "weight_dtype=\"fp8 mlp@1 q k v qkv o@0\"\n", NULL);
 }
 
+/* Without both, a type of the command line is the way out. */
+static void a_given_type_needs_no_list(void **state) {
+  (void)state;
+  const char *folder = scratch("quantised-given");
+  char command[700];
+  write_in(folder, "config.json",
+           "{\"model_type\": \"llama\", \"num_hidden_layers\": 2}");
+  write_in(folder, BESIDE, "{\"quantization\": {\"quant_algo\": \"FP8\"}}");
+  snprintf(command, sizeof command, NETC " %s/config.json --predict", folder);
+  expect(command, 1, "",
+         "its hf_quant_config.json says FP8, but does not list the layers that "
+         "stay as they are (`exclude_modules`)\n   = help: put the model's "
+         "model.safetensors.index.json beside the config: its scales name the "
+         "quantised layers; or `netc config.json --weight-dtype fp8` counts");
+  strcat(command, " --weight-dtype fp8");
+  expect(command, 0, "tokens, fp8", "is not read: `--weight-dtype` has");
+}
+
 static int64_t bytes_in(const char *path, const char *weights) {
   struct netc *netc = netc_open(NULL, NULL);
   assert_int_equal(netc_set(netc, "weight_dtype", weights), NETC_OK);
@@ -149,11 +167,39 @@ static void lists_are_types_of_parts(void **state) {
   }
 }
 
+/* Delta nets are blocks as attention is: their matrices of 8 bits, less a scale
+ * of 32 bits each, are what 16 bits need more. */
+static void layers_with_a_state_are_blocks(void **state) {
+  (void)state;
+  static const char net[] =
+      "net a\ninput 8 : i32\nembed 100 32\n"
+      "deltanet 4 kheads=2 dim=6 vdim=5 conv=3\nattention 4 causal nobias\n"
+      "linear 100 nobias\ninfer dtype=bf16 weight_dtype=";
+  static const struct {
+    const char *weights;
+    int64_t more;
+  } cases[] = {{"fp8", 0},
+               {"\"fp8 qkv@0\"", 32 * (44 + 20 + 4 + 4) - 4 * 4},
+               {"\"fp8 o@0\"", 32 * 20 - 4},
+               {"\"fp8 q@1\"", 32 * 32 - 4},
+               {"\"fp8 o@1\"", 32 * 32 - 4}};
+  int64_t least = 0;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[400];
+    snprintf(text, sizeof text, "%s%s\n", net, cases[i].weights);
+    int64_t bytes = take(compile(text, ""), inference, "weight_bytes");
+    least = i ? least : bytes;
+    assert_int_equal(bytes - least, cases[i].more);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_have_the_types_of_their_modules),
       cmocka_unit_test(scales_of_files_name_their_modules),
+      cmocka_unit_test(a_given_type_needs_no_list),
       cmocka_unit_test(lists_are_types_of_parts),
+      cmocka_unit_test(layers_with_a_state_are_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,8 @@ def modules(c):
         all.extend([(at + "gate_proj", f, w), (at + "up_proj", f, w),
                     (at + "down_proj", w, f)])
 
+    if kind == "nemotron_h":
+        return mixers(c, all, rest)
     for i in range(layers):
         at = "model.layers.%d." % i
         rest += 2 * w
@@ -63,6 +65,37 @@ def modules(c):
             all.append((at + "mlp.gate", experts, w))
         for e in range(experts):
             mlp(at + "mlp.experts.%d." % e, f)
+    return all, rest
+
+
+def mixers(c, all, rest):
+    """Nemotron-H: a layer is one module."""
+    w, heads, kv = (c["hidden_size"], c["num_attention_heads"],
+                    c["num_key_value_heads"])
+    dim, state = c["head_dim"], c["n_groups"] * c["ssm_state_size"]
+    inner, conv = c["mamba_num_heads"] * c["mamba_head_dim"], c["conv_kernel"]
+    for i, kind in enumerate(c["hybrid_override_pattern"]):
+        at = "backbone.layers.%d.mixer." % i
+        rest += w
+        if kind == "M":
+            mixed = inner + 2 * state
+            rest += mixed * (conv + 1) + 3 * c["mamba_num_heads"] + inner
+            all += [(at + "in_proj", mixed + inner + c["mamba_num_heads"], w),
+                    (at + "out_proj", w, inner)]
+        elif kind == "*":
+            all += [(at + "q_proj", heads * dim, w),
+                    (at + "k_proj", kv * dim, w), (at + "v_proj", kv * dim, w),
+                    (at + "o_proj", w, heads * dim)]
+        else:
+            experts, shared = (c["n_routed_experts"],
+                               c["moe_shared_expert_intermediate_size"])
+            rest += experts
+            all += [(at + "gate", experts, w),
+                    (at + "shared_experts.up_proj", shared, w),
+                    (at + "shared_experts.down_proj", w, shared)]
+            for e in range(experts):
+                f, of = c["moe_intermediate_size"], at + "experts.%d." % e
+                all += [(of + "up_proj", f, w), (of + "down_proj", w, f)]
     return all, rest
 
 
@@ -104,15 +137,16 @@ def of_group(g, form):
                    each=128)
 
 
-def find(q, beside):
+def find(q, beside, experts=None):
     """A function from a module's name to that of its bytes; None: 16 bits."""
-    if beside or "quant_algo" in q:
+    if (beside or "quant_algo" in q) and (q or {}).get("quant_method") != "fp8":
         q = beside["quantization"] if beside else q
         out = q.get("exclude_modules", q.get("ignore", []))
         layers = q.get("quantized_layers")
 
         def algorithm(name):
-            if name == "model.embed_tokens" or name.endswith("mlp.gate"):
+            if (name == "model.embed_tokens" or
+                    name.endswith(("mlp.gate", "mixer.gate"))):
                 return None
             if any(fnmatch.fnmatch(name, x) for x in out):
                 return None
@@ -167,6 +201,11 @@ def find(q, beside):
                 return None
         if any(part_of(x, name) for x in stays):
             return None
+        for x in q.get("quantized_layers", {}):
+            if name.startswith(x + "."):
+                return ALGORITHMS[q["quantized_layers"][x]["quant_algo"]]
+        if experts == "fp4" and ".experts." in name:
+            return grouped(4, 32, 8)
         if name == "lm_head":
             return base if q.get("lm_head") else None
         aside = name == "model.embed_tokens" or name.endswith("mlp.gate")
@@ -186,7 +225,7 @@ def main(path):
         beside = added.pop("hf_quant_config.json", None)
         config.update(added)
         q = config.get("quantization_config") or config.get("quantization")
-        each = find(q, beside)
+        each = find(q, beside, config.get("expert_dtype"))
         all, rest = modules(config)
         total = 2 * rest
         for name, out, inputs in all:

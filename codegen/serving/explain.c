@@ -73,6 +73,8 @@ static void put_weights(struct serving_report *r, const struct serving *s,
                                       [ROLE_VALUE] = "values",
                                       [ROLE_JOINT] = "queries, keys and values",
                                       [ROLE_ATTENDED] = "attended",
+                                      [ROLE_STATE_IN] = "inputs of states",
+                                      [ROLE_STATE_OUT] = "outputs of states",
                                       [ROLE_LINEAR] = "linear",
                                       [ROLE_BACK] = "back to the width"};
   int64_t sums[sizeof names / sizeof *names] = {0}, bytes;

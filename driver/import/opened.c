@@ -37,6 +37,8 @@ struct import_opened {
 static int take_given(struct import_request *r,
                       const struct option_given *given, struct text *command) {
   enum option_id option = given->option;
+  if (option == OPTION_SETTING && strcmp(given->name, "weight-dtype") == 0)
+    r->options.retyped = true;
   const char *text = given->value ? given->value : "";
   char *value = arena_copy(&r->arena, text, strlen(text)); /* it is modified */
   if (option >= OPTION_COUNT ||

@@ -68,6 +68,15 @@ bool hugging_pair(const char **at, struct slice *name, struct slice *value);
 /* How weights are stored; false: refused. */
 bool hugging_quantised(struct hugging *h);
 bool hugging_unknown_head(struct hugging *h);
+/* The way out if types of weights are not understood; false. */
+bool hugging_help_retype(struct hugging *h, const char *type);
+/* True if these types are not needed: the command line has one for all. */
+bool hugging_retypes(const struct hugging *h);
+/* The kind of block that a layer is, if it is one alone: "mamba", "attend",
+ * "dense" or "experts"; NULL: it has several. */
+const char *hugging_alone(struct hugging *h, int64_t layer);
+/* As many as the config says, or as a list has kinds; 0: it says nothing. */
+int64_t hugging_layers(const struct hugging *h);
 
 /* Those of a part of several are found without its name, too. */
 const struct fact *hugging_fact(const struct hugging *h, struct slice name);

@@ -22,9 +22,12 @@ struct module_finder {
   struct hugging *h;
   const struct quantised *q;
   int64_t layers, dense; /* layers without experts come first */
-  const int64_t *only;   /* the layer that a rule names; -1: any */
+  /* Of each layer the block that `weight_dtype` counts it to: layers of one
+   * module each are one with what mixes tokens before them. */
+  int64_t *block, blocks;
+  const int64_t *only; /* the layer that a rule names; -1: any */
   bool experts;
-  /* For each layer and part: the word, "" for the net's type; NULL: none. */
+  /* For each block and part: the word, "" for the net's type; NULL: none. */
   const char *(*at)[WEIGHTS_OF_COUNT];
   const struct fact *fact; /* of the last rule that was for a module */
   bool *used;              /* rules that were */
@@ -114,8 +117,26 @@ static bool has(const struct module_finder *f, const struct module *module) {
                       (*key != '!');
 }
 
+/* The parts of a layer that is one module: a row for each kind. */
+static unsigned parts_alone(const char *kind) {
+#define OF(part) (1U << WEIGHTS_OF_##part)
+  return strcmp(kind, "mamba") == 0    ? OF(QKV) | OF(O)
+         : strcmp(kind, "attend") == 0 ? OF(Q) | OF(K) | OF(V) | OF(O)
+         : strcmp(kind, "dense") == 0
+             ? OF(UP) | OF(DOWN)
+             : OF(ROUTER) | OF(SHARED) | OF(EXPERTS_UP) | OF(EXPERTS_DOWN);
+#undef OF
+}
+
+static bool is_aside_of_layers(enum weights_part part) {
+  return part == WEIGHTS_OF_HEAD || part == WEIGHTS_OF_TABLE;
+}
+
 static bool is_there(const struct module_finder *f, enum weights_part part,
                      int64_t layer) {
+  const char *alone = hugging_alone(f->h, layer);
+  if (alone)
+    return is_aside_of_layers(part) || parts_alone(alone) & 1U << part;
   bool several = is_listed(f->h, "mlp_only_layers") ||
                  number_of(f->h, "decoder_sparse_step") > 1;
   if (part == WEIGHTS_OF_UP || part == WEIGHTS_OF_DOWN)
@@ -125,9 +146,17 @@ static bool is_there(const struct module_finder *f, enum weights_part part,
   return true;
 }
 
-/* "linear_attn.out_proj" is in layers of that type alone. */
+/* "linear_attn.out_proj" is in layers of that type alone, "mixer.out_proj" in
+ * those that are one module. */
 static bool is_of_layer(const struct module_finder *f, struct slice name,
                         int64_t layer) {
+  const char *alone = hugging_alone(f->h, layer);
+  if (alone && slice_begins(name, "mixer."))
+    return slice_ends(name, ".out_proj") ? strcmp(alone, "mamba") == 0
+           : slice_ends(name, ".o_proj") ? strcmp(alone, "attend") == 0
+                                         : true;
+  if (alone || slice_begins(name, "mixer."))
+    return false;
   const struct fact *type = hugging_fact(
       f->h, slice_of(graph_text(f->h->graph, "layer_types_%" PRId64, layer)));
   bool linear = type && slice_is(type->text, "linear_attention");
@@ -135,19 +164,19 @@ static bool is_of_layer(const struct module_finder *f, struct slice name,
          !(!linear && slice_begins(name, "linear_attn."));
 }
 
-/* The word of a module: "" is the net's type. */
+/* The word of a module: "" is the net's type; NULL: the layer has none. */
 static const char *type_of(struct module_finder *f, const struct module *module,
                            int64_t layer) {
-  bool inside =
-      module->part != WEIGHTS_OF_HEAD && module->part != WEIGHTS_OF_TABLE;
+  bool inside = !is_aside_of_layers(module->part), any = false;
   bool usual = f->q->type && f->q->parts & 1U << module->part;
   const char *type = usual ? f->q->type : "";
   struct slice all = slice_of(module->names);
   while (all.length) {
     struct slice name = slice_to(all, slice_find(all, " "));
     all = slice_from(all, name.length + 1);
-    if (!is_of_layer(f, name, layer))
+    if (inside && !is_of_layer(f, name, layer))
       continue;
+    any = true;
     struct slice full =
         inside ? slice_of(graph_text(f->h->graph, "layers.%" PRId64 ".%.*s",
                                      layer, SLICE_ARG(name)))
@@ -163,15 +192,17 @@ static const char *type_of(struct module_finder *f, const struct module *module,
       type = rule->type;
     }
   }
-  return type;
+  return any ? type : NULL;
 }
 
 static bool find_part(struct module_finder *f, const struct module *module,
                       int64_t layer) {
-  const char **at = &f->at[layer][module->part];
+  const char **at = &f->at[f->block[layer]][module->part];
   if (!is_there(f, module->part, layer) || !has(f, module))
     return true;
   const char *type = type_of(f, module, layer);
+  if (!type)
+    return true;
   if (*at && strcmp(*at, type) != 0) {
     struct fact none = {.line = 0};
     fact_fail(f->h->facts, f->fact ? f->fact : &none,
@@ -179,9 +210,7 @@ static bool find_part(struct module_finder *f, const struct module *module,
               "others have %s",
               weights_part_word(module->part), layer, **at ? *at : "of the net",
               *type ? type : "that of the net");
-    return graph_help(f->h->graph,
-                      "`--allow-unknown --weight-dtype TYPE` counts all "
-                      "weights in a type of `netc help settings`");
+    return hugging_help_retype(f->h, NULL);
   }
   *at = type;
   return true;
@@ -200,28 +229,28 @@ static const char *first_type(const struct module_finder *f) {
   if (f->q->type)
     return f->q->type;
   for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-    for (int64_t layer = f->layers; layer-- > 0;)
-      if (f->at[layer][order[i]] && *f->at[layer][order[i]])
-        return f->at[layer][order[i]];
+    for (int64_t block = f->blocks; block-- > 0;)
+      if (f->at[block][order[i]] && *f->at[block][order[i]])
+        return f->at[block][order[i]];
   return NULL;
 }
 
-/* The type that these parts have in a layer; NULL: there are none of them. */
+/* The type that these parts have in a block; NULL: there are none of them. */
 static const char *one_type(const struct module_finder *f, unsigned parts,
-                            int64_t layer) {
+                            int64_t block) {
   const char *type = NULL;
   for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
-    if (parts & 1U << part && f->at[layer][part])
-      type = f->at[layer][part];
+    if (parts & 1U << part && f->at[block][part])
+      type = f->at[block][part];
   return type;
 }
 
-/* True if all these parts have one type, in each layer. */
+/* True if all these parts have one type, in each block. */
 static bool agree(const struct module_finder *f, unsigned parts) {
-  for (int64_t layer = 0; layer < f->layers; layer++)
+  for (int64_t block = 0; block < f->blocks; block++)
     for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
-      if (parts & 1U << part && f->at[layer][part] &&
-          strcmp(f->at[layer][part], one_type(f, parts, layer)) != 0)
+      if (parts & 1U << part && f->at[block][part] &&
+          strcmp(f->at[block][part], one_type(f, parts, block)) != 0)
         return false;
   return true;
 }
@@ -245,27 +274,27 @@ static void put_run(const struct module_finder *f, const char *word,
                     int64_t from, int64_t to, const char *type,
                     struct words_list *list) {
   text_printf(&list->text, " %s", word);
-  if (from > 0 || to < f->layers - 1)
+  if (from > 0 || to < f->blocks - 1)
     text_printf(&list->text, "@%" PRId64, from);
-  if ((from > 0 || to < f->layers - 1) && to > from)
+  if ((from > 0 || to < f->blocks - 1) && to > from)
     text_printf(&list->text, "-%" PRId64, to);
   text_printf(&list->text, "%s%s", *type ? ":" : "", type);
   list->count++;
 }
 
-/* Runs of layers whose type is not the usual; those without go along. */
+/* Runs of blocks whose type is not the usual; those without go along. */
 static void put_runs(const struct module_finder *f, const char *word,
                      unsigned parts, const char *usual,
                      struct words_list *list) {
   int64_t from = 0;
   const char *type = NULL;
-  for (int64_t layer = 0; layer <= f->layers; layer++) {
-    const char *own = layer < f->layers ? one_type(f, parts, layer) : NULL;
-    if (layer < f->layers && (!own || (type && strcmp(own, type) == 0)))
+  for (int64_t block = 0; block <= f->blocks; block++) {
+    const char *own = block < f->blocks ? one_type(f, parts, block) : NULL;
+    if (block < f->blocks && (!own || (type && strcmp(own, type) == 0)))
       continue;
     if (type && strcmp(type, usual) != 0)
-      put_run(f, word, from, layer - 1, type, list);
-    from = type ? layer : 0;
+      put_run(f, word, from, block - 1, type, list);
+    from = type ? block : 0;
     type = own;
   }
 }
@@ -289,9 +318,7 @@ static const char *put_list(const struct module_finder *f, const char *first) {
     graph_fail(f->h->graph, 0,
                "its weights have other types in %d places, more than %d",
                list.count, MOST_WEIGHTS_PARTS);
-    graph_help(f->h->graph,
-               "`--allow-unknown --weight-dtype TYPE` counts all weights in a "
-               "type of `netc help settings`");
+    hugging_help_retype(f->h, NULL);
     return NULL;
   }
   return graph_text(f->h->graph, list.count ? "\"%.*s\"" : "%.*s",
@@ -310,26 +337,9 @@ static int64_t layer_of(const struct module_rule *rule) {
   return at > 7 && (at == name.length || name.at[at] == '.') ? layer : -1;
 }
 
-/* Layers that are one module each, as Nemotron-H's, have other numbers here. */
-static bool refuse_mixers(const struct module_finder *f) {
-  for (size_t i = 0; i < f->q->rules.count; i++) {
-    const struct module_rule *rule = &f->q->rules.at[i];
-    if (f->only[i] < 0 ||
-        slice_find(rule->pattern, ".mixer.") == rule->pattern.length)
-      continue;
-    fact_fail(f->h->facts, rule->fact,
-              "`%.*s`: types of some mixers alone are not supported",
-              SLICE_ARG(rule->pattern));
-    return !graph_help(f->h->graph,
-                       "`--allow-unknown --weight-dtype TYPE` counts all "
-                       "weights in a type of `netc help settings`");
-  }
-  return false;
-}
-
 /* False: a rule is for some layers, but nothing says how many there are. */
 static bool count_layers(struct module_finder *f) {
-  f->layers = number_of(f->h, "num_hidden_layers");
+  f->layers = hugging_layers(f->h);
   for (size_t i = 0; f->layers < 1 && i < f->q->rules.count; i++) {
     const struct module_rule *rule = &f->q->rules.at[i];
     struct slice name = inner(rule->pattern);
@@ -345,6 +355,19 @@ static bool count_layers(struct module_finder *f) {
   if (f->layers < 1 || f->layers > HUGGING_MOST_LAYERS)
     f->layers = 1; /* all are alike; too many are refused with other keys */
   return true;
+}
+
+static void count_blocks(struct module_finder *f) {
+  struct arena *arena = f->h->graph->arena;
+  f->at = arena_alloc(arena, (size_t)f->layers, sizeof *f->at);
+  f->block = arena_alloc(arena, (size_t)f->layers, sizeof *f->block);
+  for (int64_t i = 0; i < f->layers; i++) {
+    const char *alone = hugging_alone(f->h, i);
+    f->blocks +=
+        !alone || strcmp(alone, "mamba") == 0 || strcmp(alone, "attend") == 0;
+    f->block[i] = f->blocks ? f->blocks - 1 : 0;
+  }
+  f->blocks += !f->blocks;
 }
 
 /* Names that a rule may have for what is no matrix, or none of a net here. */
@@ -391,14 +414,14 @@ const char *quantised_words(struct hugging *h, const struct quantised *q) {
       .experts = number_of(h, "num_experts") > 0 ||
                  number_of(h, "num_local_experts") > 0 ||
                  number_of(h, "n_routed_experts") > 0};
-  if (refuse_mixers(&f) || !count_layers(&f))
+  if (!count_layers(&f))
     return NULL;
   if ((uint64_t)f.layers * q->rules.count > MOST_TRIALS) {
     graph_fail(h->graph, 0, "its list of %zu modules is too long",
                (size_t)q->rules.count);
     return NULL;
   }
-  f.at = arena_alloc(arena, (size_t)f.layers, sizeof *f.at);
+  count_blocks(&f);
   for (int64_t layer = 0; layer < f.layers; layer++)
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
       if (!find_part(&f, &modules[i], layer))

@@ -277,8 +277,7 @@ static bool tabulate(struct hugging *h, const struct fact *table,
          fact_fail(h->facts, table, "`block_configs` has no layer");
 }
 
-/* As many as the config says, or as a list has kinds. */
-static int64_t layers_of(const struct hugging *h) {
+int64_t hugging_layers(const struct hugging *h) {
   int64_t layers = number(h, "num_hidden_layers");
 #define LIST(name)              \
   if (!layers && fact(h, name)) \
@@ -317,7 +316,7 @@ static const struct fact *short_list(const struct hugging *h, int64_t layers) {
 
 static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
-  int64_t layers = layers_of(h);
+  int64_t layers = hugging_layers(h);
   bool apart = fact(h, "layers_block_type");
 #define ZERO(its, key)                                   \
   if (strcmp(h->type->name, its) == 0 && number(h, key)) \
@@ -355,6 +354,14 @@ static bool has_block(const struct known_list *list, const char *block) {
       if (slice_is(name, block))
         return true;
   return false;
+}
+
+const char *hugging_alone(struct hugging *h, int64_t layer) {
+  const struct fact *letters = letters_of(h);
+  const struct fact *kind = item(h, "layers_block_type", layer);
+  if (letters && layer < (int64_t)letters->text.length)
+    return block_of((struct slice){letters->text.at + layer, 1});
+  return kind && !letters ? block_of(kind->text) : NULL;
 }
 
 /* Notes on parts that blocks leave out, and on unchecked types. */

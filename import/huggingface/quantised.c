@@ -243,16 +243,6 @@ static bool bitsandbytes(struct quantised_reader *r) {
   return r->q.type || wrong(r, NULL);
 }
 
-static bool tiled(struct quantised_reader *r) {
-  const struct fact *tile = member(r, "weight_block_size");
-  r->q.parts = linear_parts();
-  r->q.type = tile ? "fp8_128" : r->word;
-  if (tile && !(is(r, "weight_block_size_0", "128") &&
-                is(r, "weight_block_size_1", "128")))
-    return wrong(r, tile);
-  return !member(r, "quant_algo") || wrong(r, member(r, "quant_algo"));
-}
-
 static bool experts(struct quantised_reader *r) {
   r->q.parts = OF(EXPERTS_UP) | OF(EXPERTS_DOWN);
   r->q.type = r->word;
@@ -350,6 +340,33 @@ static bool mixed(struct quantised_reader *r) {
   return r->q.rules.count || wrong(r, NULL);
 }
 
+/*
+ * Experts of DeepSeek-V4 have four bits, in a file whose other layers have
+ * eight: `expert_dtype` of its own, or the `quantized_layers` of modelopt,
+ * which left the others as they were (vllm/models/deepseek_v4/quant_config.py).
+ */
+static bool experts_apart(struct quantised_reader *r) {
+  const struct fact *algo = member(r, "quant_algo");
+  const struct fact *type = hugging_fact(r->h, slice_of("expert_dtype"));
+  if (algo)
+    return slice_is(algo->text, "MIXED_PRECISION") ? mixed(r) : wrong(r, algo);
+  if (!type || slice_is(type->text, "fp8"))
+    return true;
+  return slice_is(type->text, "fp4")
+             ? add_rule(r, slice_of("experts"), "mxfp4", type)
+             : wrong(r, type);
+}
+
+static bool tiled(struct quantised_reader *r) {
+  const struct fact *tile = member(r, "weight_block_size");
+  r->q.parts = linear_parts();
+  r->q.type = tile ? "fp8_128" : r->word;
+  if (tile && !(is(r, "weight_block_size_0", "128") &&
+                is(r, "weight_block_size_1", "128")))
+    return wrong(r, tile);
+  return experts_apart(r);
+}
+
 /* Where no list says what stays, the names of the scales do. */
 static bool stored_modules(struct quantised_reader *r) {
   const struct stored *stored = &r->h->stored;
@@ -359,6 +376,23 @@ static bool stored_modules(struct quantised_reader *r) {
     if (!add_rule(r, stored->scaled.at[i], word, r->place))
       return false;
   return stored->scaled.count > 0;
+}
+
+/* Some layers of most models stay, but nothing says which. */
+static bool lacks_list(struct quantised_reader *r, const struct fact *algo) {
+  struct hugging *h = r->h;
+  if (hugging_retypes(h))
+    return wrong(r, algo);
+  fact_fail(h->facts, algo,
+            "its %.*s says %.*s, but does not list the layers that stay as "
+            "they are (`%s`)",
+            SLICE_ARG(r->place->name), SLICE_ARG(algo->text), r->stays);
+  return graph_help(h->graph,
+                    "put the model's model.safetensors.index.json beside the "
+                    "config: its scales name the quantised layers; or `netc "
+                    "config.json --weight-dtype %s` counts all linear layers "
+                    "in that type",
+                    algorithm_word(algo));
 }
 
 /* modelopt quantises Linear layers, whose exceptions it lists. */
@@ -373,7 +407,7 @@ static bool algorithm(struct quantised_reader *r) {
     return wrong(r, algo);
   if (strcmp(r->q.type, "nvfp4") == 0 && group && group->integer != 16)
     return wrong(r, group);
-  return member(r, r->stays) || stored_modules(r) || wrong(r, algo);
+  return member(r, r->stays) || stored_modules(r) || lacks_list(r, algo);
 }
 
 /* {"bits": 4, "group_size": 64} of a net, or of one of its modules. */
@@ -477,10 +511,31 @@ static const char *reason_of(const struct quantised_reader *r) {
                           SLICE_ARG(fact->text));
 }
 
+bool hugging_retypes(const struct hugging *h) {
+  return h->options->allow_unknown || h->options->retyped;
+}
+
+bool hugging_help_retype(struct hugging *h, const char *type) {
+  return graph_help(h->graph,
+                    "`netc config.json --weight-dtype %s` counts all weights "
+                    "in %s",
+                    type ? type : "TYPE",
+                    type ? "that type" : "a type of `netc help settings`");
+}
+
 static bool refuse(const struct quantised_reader *r, const char *method) {
   struct hugging *h = r->h;
   const char *said = said_of(r, method);
+  if (h->graph->failed)
+    return false;
   h->weight_dtype = NULL;
+  if (h->options->retyped) {
+    graph_note(h->graph,
+               "its %.*s, %s, is not read: `--weight-dtype` has the type; for "
+               "`netc import` add `--allow-unknown`",
+               SLICE_ARG(r->place->name), said);
+    return true;
+  }
   if (h->options->allow_unknown) {
     graph_note(h->graph,
                "its %.*s, %s, is not counted: netc counts the weights in the "
@@ -497,7 +552,7 @@ static bool refuse(const struct quantised_reader *r, const char *method) {
       text_printf(&known, "%s%s", i ? ", " : "", tools[i].method);
   return graph_help(h->graph,
                     "netc reads %.*s with the types of `netc help settings`; "
-                    "`--allow-unknown --weight-dtype TYPE` counts all weights "
+                    "`netc config.json --weight-dtype TYPE` counts all weights "
                     "in one of them",
                     SLICE_ARG(known));
 }
@@ -524,7 +579,7 @@ static bool read_place(struct hugging *h, const struct fact *place) {
   if (!tool->read(&r) || (*r.stays && !add_list(&r, r.stays, NULL)))
     return refuse(&r, method);
   const char *words = quantised_words(h, &r.q);
-  if (!words && !h->options->allow_unknown)
+  if (!words && !hugging_retypes(h))
     return false;
   if (!words)
     graph->failed = false;
@@ -543,10 +598,18 @@ static bool is_place(const struct fact *fact) {
   return slice_ends(fact->name, "_quantization_config");
 }
 
+/* The file of a step that only changed experts: the config says it all. */
+static bool is_step(const struct hugging *h, const struct fact *place) {
+  return slice_is(place->name, modelopt) &&
+         fact_is(h->facts, "quantization_config_quant_method", "fp8");
+}
+
 /* Weights with scales, but no word of what they are. */
 static bool refuse_stored(struct hugging *h) {
   struct slice name = h->stored.scaled.at[0];
   h->quantised = true;
+  if (h->options->retyped)
+    return true;
   if (h->options->allow_unknown) {
     graph_note(h->graph,
                "%s has scales of `%.*s`, which are not counted: netc counts "
@@ -560,7 +623,7 @@ static bool refuse_stored(struct hugging *h) {
              h->stored.name, SLICE_ARG(name));
   return graph_help(h->graph,
                     "the config needs its `quantization_config`, or %s beside "
-                    "it; `--allow-unknown --weight-dtype TYPE` counts all "
+                    "it; `netc config.json --weight-dtype TYPE` counts all "
                     "weights in a type of `netc help settings`",
                     modelopt);
 }
@@ -570,7 +633,7 @@ bool hugging_quantised(struct hugging *h) {
     return false;
   for (size_t i = 0; i < h->facts->all.count; i++) {
     const struct fact *place = &h->facts->all.at[i];
-    if (!is_place(place) || place->kind == FACT_NULL ||
+    if (!is_place(place) || place->kind == FACT_NULL || is_step(h, place) ||
         (place->kind == FACT_OBJECT && place->integer == 0))
       continue;
     if (place->kind != FACT_OBJECT)
