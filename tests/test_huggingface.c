@@ -234,6 +234,65 @@ static void configs_answer_at_once(void **state) {
          0, "total", NULL);
 }
 
+/* Windows are where a list of layers has them, or from a layer on; without
+ * `use_sliding_window` Qwen has none. */
+static void windows_are_those_of_the_config(void **state) {
+  (void)state;
+  static const struct {
+    const char *more, *pattern;
+  } cases[] = {
+      {"", "repeat 3 { attend; dense }"},
+      {", \"use_sliding_window\": true", "repeat 3 { window; dense }"},
+      {", \"use_sliding_window\": true, \"max_window_layers\": 2",
+       "repeat 2 { attend; dense }\nwindow; dense\n"},
+      {", \"use_sliding_window\": true, \"layer_types\": [\"full_attention\", "
+       "\"sliding_attention\", \"full_attention\"]",
+       "attend; dense\nwindow; dense\nattend; dense\n"},
+  };
+  const char *folder = scratch("huggingface-windows");
+  char command[700];
+  snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_in(folder, "config.json",
+             text_of("{\"model_type\": \"qwen3\", \"num_hidden_layers\": 3, "
+                     "\"sliding_window\": 64%s}",
+                     cases[i].more));
+    expect(command, 0, cases[i].pattern, NULL);
+  }
+}
+
+/* A list of layers is read once, not once for each layer. */
+static void long_lists_of_layers_take_linear_time(void **state) {
+  (void)state;
+  static char json[100000];
+  int length = snprintf(json, sizeof json,
+                        "{\"model_type\": \"qwen3_moe\", \"hidden_size\": 64, "
+                        "\"num_hidden_layers\": 5000, \"mlp_only_layers\": [0");
+  for (int i = 1; i < 5000; i++)
+    length += sprintf(json + length, ", %d", i);
+  strcpy(json + length, "]}");
+  const char *folder = scratch("huggingface-lists");
+  char command[700];
+  write_in(folder, "config.json", json);
+  snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+  expect(command, 0, "repeat 5000 { attend; dense }", NULL);
+}
+
+/* Python writes NaN; the default that counts instead is said. */
+static void no_numbers_are_noted(void **state) {
+  (void)state;
+  const char *folder = scratch("huggingface-nan");
+  char command[700];
+  write_in(folder, "config.json",
+           "{\"model_type\": \"llama\", \"rms_norm_eps\": NaN, "
+           "\"rope_theta\": Infinity}");
+  snprintf(command, sizeof command, NETC " import %s/config.json", folder);
+  expect(command, 0,
+         "# `rms_norm_eps` is NaN, and 1 more are no numbers: netc takes the "
+         "type's default\n",
+         NULL);
+}
+
 /* Mistakes in a config: the place, the mistake, a way out. */
 static void wrong_values_are_told_with_their_place(void **state) {
   (void)state;
@@ -284,7 +343,21 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"swin\", \"depths\": 7}",
        "`depths` is 7, not a list"},
       {"{\"model_type\": \"swin\", \"depths\": [2, 2, 0, 2]}",
-       "`depths_2` is 0, not from 1"},
+       "`depths[2]` is 0, not from 1"},
+      {"{\"model_type\": \"qwen3\", \"text_config\": {\"hidden_act\": 1.5}}",
+       "`text_config.hidden_act` is 1.5, not a word"},
+      {"{\"model_type\": \"llama\", \"hidden_size\": 512,\n"
+       "\"num_attention_heads\": 7}",
+       ":2:24: error: `num_attention_heads` is 7, not a divisor of "
+       "`hidden_size`, 512"},
+      {"{\"model_type\": \"llama\", \"num_attention_heads\": 8,\n"
+       "\"num_key_value_heads\": 3}",
+       ":2:24: error: `num_key_value_heads` is 3, not a divisor of "
+       "`num_attention_heads`, 8"},
+      {"{\"model_type\": \"mixtral\", \"num_local_experts\": 4,\n"
+       "\"num_experts_per_tok\": 9}",
+       ":2:24: error: `num_experts_per_tok` is 9, not at most "
+       "`num_local_experts`, 4"},
       {"{\"model_type\": \"llama\", \"hidden_size\": [1]}",
        "`hidden_size` is a list, not from 1"},
       {"{\"model_type\": \"llama\", \"rms_norm_eps\": -1e-5}",
@@ -305,7 +378,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "its quantization_config, fp8, is not supported"},
       {"{\"model_type\": \"llama\", \"text_config\": {\"quantization_config\": "
        "{\"quant_method\": \"compressed-tensors\"}}}",
-       "its text_config_quantization_config, compressed-tensors, is not "
+       "its text_config.quantization_config, compressed-tensors, is not "
        "supported"},
       {"{\"model_type\": \"llama\", \"compression_config\": "
        "{\"quant_method\": \"compressed-tensors\"}}",
@@ -324,7 +397,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "`sliding_window_pattern`: layer 2 is `X`, a kind of block that netc"},
       {"{\"model_type\": \"deepseek_v4\", \"num_hidden_layers\": 2, "
        "\"compress_ratios\": [0, 8]}",
-       ":1:78: error: `compress_ratios_1`: layer 2 is `8`"},
+       ":1:78: error: `compress_ratios[1]`: layer 2 is `8`"},
       {"{\"model_type\": \"nemotron-nas\", \"num_attention_heads\": 4,\n"
        "\"block_configs\": [{\"attention\": {\"n_heads_in_group\": 3}}]}",
        "n_heads_in_group` is 3, not a divisor of the heads"},
@@ -423,7 +496,9 @@ static void a_neighbour_may_say_how_weights_are_stored(void **state) {
        "infer dtype=f16 weight_dtype=nvfp4\n", NULL},
       {"\"quant_algo\": \"NVFP4\", \"group_size\": 32, \"exclude_modules\": "
        "[\"lm_head\"]",
-       "", "its hf_quant_config.json, NVFP4, is not supported with"},
+       "",
+       "its hf_quant_config.json, NVFP4, is not supported with "
+       "`quantization.group_size` 32"},
       {"\"quant_algo\"", "", "cannot read hf_quant_config.json"},
   };
   const char *folder = scratch("huggingface-modelopt");
@@ -705,6 +780,9 @@ int main(void) {
       cmocka_unit_test(tensors_beside_a_config_are_the_check),
       cmocka_unit_test(configs_answer_at_once),
       cmocka_unit_test(wrong_values_are_told_with_their_place),
+      cmocka_unit_test(windows_are_those_of_the_config),
+      cmocka_unit_test(long_lists_of_layers_take_linear_time),
+      cmocka_unit_test(no_numbers_are_noted),
       cmocka_unit_test(quantised_weights_have_their_type),
       cmocka_unit_test(mlx_has_groups_of_all_matrices),
       cmocka_unit_test(a_neighbour_may_say_how_weights_are_stored),

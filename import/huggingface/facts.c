@@ -11,6 +11,8 @@ struct json_reader {
   struct slice text;
   size_t at, line, begin; /* begin: of the line */
   int depth;
+  struct fact odd; /* the first that is NaN or infinite */
+  int odds;
 };
 
 const struct fact *fact_find(const struct facts *facts, struct slice name) {
@@ -21,6 +23,10 @@ const struct fact *fact_find(const struct facts *facts, struct slice name) {
 
 const struct fact *fact_of(const struct facts *facts, const char *name) {
   return fact_find(facts, slice_of(name));
+}
+
+const struct slice *fact_shown(const struct fact *fact) {
+  return fact->shown.length ? &fact->shown : &fact->name;
 }
 
 bool fact_is(const struct facts *facts, const char *name, const char *word) {
@@ -154,7 +160,12 @@ static bool read_number(struct json_reader *r, struct fact *fact) {
   return true;
 }
 
-static bool read_value(struct json_reader *r, struct slice name);
+/* A member's name, and how it is shown. */
+struct json_name {
+  struct slice name, shown;
+};
+
+static bool read_value(struct json_reader *r, struct json_name name);
 
 static bool read_literal(struct json_reader *r, struct fact *fact) {
   static const struct {
@@ -173,34 +184,38 @@ static bool read_literal(struct json_reader *r, struct fact *fact) {
     size_t length = strlen(words[i].text);
     if (rest.length < length || memcmp(rest.at, words[i].text, length) != 0)
       continue;
-    *fact = (struct fact){.name = fact->name,
-                          .line = fact->line,
-                          .column = fact->column,
-                          .kind = words[i].kind,
-                          .text = slice_of(words[i].text),
-                          .integer = words[i].value};
+    fact->kind = words[i].kind;
+    fact->text = slice_of(words[i].text);
+    fact->integer = words[i].value;
     r->at += length;
+    if (i > 2 && r->odds++ == 0)
+      r->odd = *fact;
     return true;
   }
   return refuse(r, rest.length ? "a value was expected" : "the file ends here");
 }
 
-/* The name of a member: a_b of b in a. */
-static struct slice inner(struct json_reader *r, struct slice outer,
-                          struct slice name, size_t index) {
-  struct text text = text_new(r->facts->graph->arena);
-  text_puts(&text, outer);
-  if (outer.length)
-    text_putc(&text, '_');
-  if (name.at)
+/* The name of a member: a_b of b in a, shown as a.b, and a_0 as a[0]. */
+static struct json_name inner(struct json_reader *r, struct json_name outer,
+                              struct slice name, size_t index) {
+  struct arena *arena = r->facts->graph->arena;
+  struct text text = text_new(arena), shown = text_new(arena);
+  if (!outer.name.length)
+    return (struct json_name){name, name};
+  text_printf(&text, "%.*s_", SLICE_ARG(outer.name));
+  text_puts(&shown, outer.shown);
+  if (name.at) {
     text_puts(&text, name);
-  else
-    text_int(&text, (int64_t)index);
-  return text_slice(&text);
+    text_printf(&shown, ".%.*s", SLICE_ARG(name));
+  } else {
+    text_printf(&text, "%zu", index);
+    text_printf(&shown, "[%zu]", index);
+  }
+  return (struct json_name){text_slice(&text), text_slice(&shown)};
 }
 
 /* An object or a list; how many members it has. */
-static bool read_members(struct json_reader *r, struct slice outer,
+static bool read_members(struct json_reader *r, struct json_name outer,
                          int64_t *count) {
   bool object = peek(r) == '{';
   int close = object ? '}' : ']';
@@ -230,9 +245,10 @@ static bool is_infinite(const struct json_reader *r) {
   return r->at + 1 < r->text.length && r->text.at[r->at + 1] == 'I';
 }
 
-static bool read_value(struct json_reader *r, struct slice name) {
+static bool read_value(struct json_reader *r, struct json_name name) {
   int next = peek(r);
-  struct fact fact = {.name = name,
+  struct fact fact = {.name = name.name,
+                      .shown = name.shown,
                       .kind = FACT_OBJECT,
                       .line = r->line,
                       .column = r->at - r->begin + 1};
@@ -250,8 +266,8 @@ static bool read_value(struct json_reader *r, struct slice name) {
   } else if (!read_literal(r, &fact)) {
     return false;
   }
-  if (!map_find(&r->facts->places, name))
-    *fact_put(r->facts, name) = fact;
+  if (!map_find(&r->facts->places, name.name))
+    *fact_put(r->facts, name.name) = fact;
   return true;
 }
 
@@ -261,7 +277,13 @@ bool facts_read_json(struct facts *facts, struct graph *graph,
   *facts = (struct facts){.graph = graph};
   if (peek_word(&r) != '{')
     return refuse(&r, "an object was expected");
-  if (!read_value(&r, (struct slice){"", 0}))
+  if (!read_value(&r, (struct json_name){{"", 0}, {"", 0}}))
     return false;
+  if (r.odds)
+    graph_note(graph, "`%.*s` is %.*s%s: netc takes the type's default",
+               SLICE_ARG(r.odd.shown), SLICE_ARG(r.odd.text),
+               r.odds > 1 ? graph_text(graph, ", and %d more are no numbers",
+                                       r.odds - 1)
+                          : "");
   return peek_word(&r) < 0 || refuse(&r, "the file continues after the object");
 }

@@ -19,6 +19,7 @@ enum fact_kind {
 
 struct fact {
   struct slice name, text; /* text: as the file has it */
+  struct slice shown;      /* `text_config.depths[0]`; empty: as `name` */
   enum fact_kind kind;
   int64_t integer; /* FACT_BOOL, too */
   size_t line, column;
@@ -30,7 +31,8 @@ struct facts {
   struct map places; /* in it, by name; of two, the first */
 };
 
-/* Objects of JSON as Python writes them. False: the graph says why not. */
+/* Objects of JSON as Python writes them. False: the graph says why not. Keys
+ * that are no number (NaN) are null, with a note. */
 bool facts_read_json(struct facts *facts, struct graph *graph,
                      struct slice file);
 
@@ -43,6 +45,9 @@ struct fact *fact_put(struct facts *facts, struct slice name);
 
 /* The text decides its kind: a number, true, false or a word. */
 void fact_put_text(struct facts *facts, struct slice name, struct slice text);
+
+/* Its name as a person writes it. */
+const struct slice *fact_shown(const struct fact *fact);
 
 /* Whether it is there and is that word. */
 bool fact_is(const struct facts *facts, const char *name, const char *word);

@@ -38,6 +38,11 @@ struct template_type {
   const char *name, *file, *defaults;
 };
 
+enum {
+  HUGGING_MOST = 1 << 30,      /* that a number may be */
+  HUGGING_MOST_LAYERS = 10000, /* as many blocks: a line makes millions else */
+};
+
 struct hugging {
   struct facts *facts;
   struct graph *graph;
@@ -52,12 +57,13 @@ struct hugging {
   const char *origin;       /* "config.json": what says all this */
   bool headed;              /* the template knows heads */
   VEC(struct slice) params; /* of the template */
-  bool quantised;           /* values are stored with others beside them */
-};
-
-enum {
-  HUGGING_MOST = 1 << 30,      /* that a number may be */
-  HUGGING_MOST_LAYERS = 10000, /* as many blocks: a line makes millions else */
+  /* Lists of layers that were asked for: which are in them. */
+  VEC(struct {
+    const char *name;
+    bool *has; /* HUGGING_MOST_LAYERS + 1 */
+  })
+  listed;
+  bool quantised; /* values are stored with others beside them */
 };
 
 /* "`NAME` is VALUE, not WHAT", at its place; false. */

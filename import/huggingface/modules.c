@@ -18,13 +18,20 @@ static const struct module {
 #include "import/huggingface/huggingface.def"
 };
 
+struct layer_place {
+  int64_t block; /* of `weight_dtype`: layers of one module each are one with
+                    what mixes tokens before them */
+  const char *alone; /* hugging_alone() */
+  bool linear;       /* it is a delta net */
+};
+
 struct module_finder {
   struct hugging *h;
   const struct quantised *q;
-  int64_t layers, dense; /* layers without experts come first */
-  /* Of each layer the block that `weight_dtype` counts it to: layers of one
-   * module each are one with what mixes tokens before them. */
-  int64_t *block, blocks;
+  int64_t layers, dense;     /* layers without experts come first */
+  struct layer_place *place; /* of each layer */
+  int64_t blocks;
+  bool several;        /* layers with and without experts alternate */
   const int64_t *only; /* the layer that a rule names; -1: any */
   bool experts;
   /* For each block and part: the word, "" for the net's type; NULL: none. */
@@ -134,13 +141,11 @@ static bool is_aside_of_layers(enum weights_part part) {
 
 static bool is_there(const struct module_finder *f, enum weights_part part,
                      int64_t layer) {
-  const char *alone = hugging_alone(f->h, layer);
+  const char *alone = f->place[layer].alone;
   if (alone)
     return is_aside_of_layers(part) || parts_alone(alone) & 1U << part;
-  bool several = is_listed(f->h, "mlp_only_layers") ||
-                 number_of(f->h, "decoder_sparse_step") > 1;
   if (part == WEIGHTS_OF_UP || part == WEIGHTS_OF_DOWN)
-    return !f->experts || several || layer < f->dense;
+    return !f->experts || f->several || layer < f->dense;
   if (part >= WEIGHTS_OF_EXPERTS_UP || part == WEIGHTS_OF_ROUTER)
     return f->experts && layer >= f->dense;
   return true;
@@ -150,16 +155,14 @@ static bool is_there(const struct module_finder *f, enum weights_part part,
  * those that are one module. */
 static bool is_of_layer(const struct module_finder *f, struct slice name,
                         int64_t layer) {
-  const char *alone = hugging_alone(f->h, layer);
+  const char *alone = f->place[layer].alone;
   if (alone && slice_begins(name, "mixer."))
     return slice_ends(name, ".out_proj") ? strcmp(alone, "mamba") == 0
            : slice_ends(name, ".o_proj") ? strcmp(alone, "attend") == 0
                                          : true;
   if (alone || slice_begins(name, "mixer."))
     return false;
-  const struct fact *type = hugging_fact(
-      f->h, slice_of(graph_text(f->h->graph, "layer_types_%" PRId64, layer)));
-  bool linear = type && slice_is(type->text, "linear_attention");
+  bool linear = f->place[layer].linear;
   return !(linear && slice_begins(name, "self_attn.")) &&
          !(!linear && slice_begins(name, "linear_attn."));
 }
@@ -197,7 +200,7 @@ static const char *type_of(struct module_finder *f, const struct module *module,
 
 static bool find_part(struct module_finder *f, const struct module *module,
                       int64_t layer) {
-  const char **at = &f->at[f->block[layer]][module->part];
+  const char **at = &f->at[f->place[layer].block][module->part];
   if (!is_there(f, module->part, layer) || !has(f, module))
     return true;
   const char *type = type_of(f, module, layer);
@@ -360,12 +363,19 @@ static bool count_layers(struct module_finder *f) {
 static void count_blocks(struct module_finder *f) {
   struct arena *arena = f->h->graph->arena;
   f->at = arena_alloc(arena, (size_t)f->layers, sizeof *f->at);
-  f->block = arena_alloc(arena, (size_t)f->layers, sizeof *f->block);
+  f->place = arena_alloc(arena, (size_t)f->layers, sizeof *f->place);
+  f->several = is_listed(f->h, "mlp_only_layers") ||
+               number_of(f->h, "decoder_sparse_step") > 1;
   for (int64_t i = 0; i < f->layers; i++) {
     const char *alone = hugging_alone(f->h, i);
+    const struct fact *type = hugging_fact(
+        f->h, slice_of(graph_text(f->h->graph, "layer_types_%" PRId64, i)));
     f->blocks +=
         !alone || strcmp(alone, "mamba") == 0 || strcmp(alone, "attend") == 0;
-    f->block[i] = f->blocks ? f->blocks - 1 : 0;
+    f->place[i] = (struct layer_place){
+        .block = f->blocks ? f->blocks - 1 : 0,
+        .alone = alone,
+        .linear = type && slice_is(type->text, "linear_attention")};
   }
   f->blocks += !f->blocks;
 }

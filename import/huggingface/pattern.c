@@ -42,7 +42,7 @@ static const char *refuse(struct hugging *h, const struct fact *at,
   fact_fail(h->facts, &named,
             "`%.*s`: layer %" PRId64 " is `%.*s`, a kind of block that netc "
             "does not know",
-            SLICE_ARG(named.name), layer, SLICE_ARG(word));
+            SLICE_ARG(*fact_shown(at)), layer, SLICE_ARG(word));
   graph_help(h->graph,
              "examples/huggingface/blocks has those that it knows; write the "
              "net with them, or export it to ONNX");
@@ -55,13 +55,23 @@ static const struct fact *letters_of(const struct hugging *h) {
   return f && f->kind == FACT_WORD ? f : NULL;
 }
 
-/* True if a list of layers, as `mlp_only_layers`, has this one. */
-static bool lists(const struct hugging *h, const char *name, int64_t layer) {
+/* True if a list of layers, as `mlp_only_layers`, has this one: it is read
+ * once. */
+static bool lists(struct hugging *h, const char *name, int64_t layer) {
+  struct arena *arena = h->graph->arena;
   const struct fact *f;
+  for (size_t i = 0; i < h->listed.count; i++)
+    if (strcmp(h->listed.at[i].name, name) == 0)
+      return h->listed.at[i].has[layer];
+  bool *has = arena_alloc(arena, HUGGING_MOST_LAYERS + 1, sizeof *has);
   for (int64_t k = 0; (f = item(h, name, k)); k++)
-    if (f->kind == FACT_INT && f->integer == layer)
-      return true;
-  return false;
+    if (f->kind == FACT_INT && f->integer >= 0 &&
+        f->integer <= HUGGING_MOST_LAYERS)
+      has[f->integer] = true;
+  VEC_PUSH(arena, &h->listed);
+  h->listed.at[h->listed.count - 1].name = name;
+  h->listed.at[h->listed.count - 1].has = has;
+  return has[layer];
 }
 
 /* By the number that a list has for the layer; NULL: none, or refused. */
@@ -169,14 +179,27 @@ static void push(struct hugging *h, struct known_list *list,
   *VEC_PUSH(h->graph->arena, &list->all) = slice_of(block);
 }
 
+/* True if a kind that reads all tokens is meant so, though the type has windows
+ * by default: a list has both kinds, or windows begin later (Qwen2). */
+static bool reads_all(const struct hugging *h, int64_t layer) {
+#define LIST(name)          \
+  if (item(h, name, layer)) \
+    return true;
+#include "import/huggingface/huggingface.def"
+  return layer < number(h, "max_window_layers");
+}
+
 /* The type's own block of a kind, as `attend=latent` of its row: the last. A
  * window that the config turns off is none. */
-static const char *own_block(struct hugging *h, const char *block) {
+static const char *own_block(struct hugging *h, const char *block,
+                             int64_t layer) {
   struct slice name, value, own = slice_of(block);
   for (const char *at = h->type->defaults; hugging_pair(&at, &name, &value);)
     if (slice_is(name, block))
       own = value;
-  if (slice_is(own, "window") && !fact(h, "sliding_window"))
+  if (slice_is(own, "window") &&
+      (!fact(h, "sliding_window") ||
+       (strcmp(block, "window") != 0 && reads_all(h, layer))))
     own = slice_of("attend");
 #define INSTEAD(key, word, usual, another)                       \
   if (strcmp(block, usual) == 0 && fact_is(h->facts, key, word)) \
@@ -205,7 +228,7 @@ static bool spell(struct hugging *h, const struct fact *letters,
     const char *block = block_of(letter);
     if (!block)
       return refuse(h, letters, letter, (int64_t)i + 1);
-    push(h, list, own_block(h, block));
+    push(h, list, own_block(h, block, (int64_t)i));
   }
   return true;
 }
@@ -287,9 +310,9 @@ int64_t hugging_layers(const struct hugging *h) {
 }
 
 static bool refuse_number(struct hugging *h, const struct fact *at) {
-  return fact_fail(h->facts, at,
-                   "`%.*s` is %.*s: netc has the blocks of `%s` only with 0",
-                   SLICE_ARG(at->name), SLICE_ARG(at->text), h->type->name);
+  return fact_fail(
+      h->facts, at, "`%.*s` is %.*s: netc has the blocks of `%s` only with 0",
+      SLICE_ARG(*fact_shown(at)), SLICE_ARG(at->text), h->type->name);
 }
 
 /* A pattern or a list that has not one item for each layer. */
@@ -298,7 +321,7 @@ static bool refuse_count(struct hugging *h, const struct fact *at,
   return fact_fail(h->facts, at,
                    "`%.*s` has %" PRId64 " layers, but `num_hidden_layers` is "
                    "%" PRId64,
-                   SLICE_ARG(at->name), items, layers);
+                   SLICE_ARG(*fact_shown(at)), items, layers);
 }
 
 /* The list of kinds that ends before the layers do, or NULL. Some go on with
@@ -339,9 +362,9 @@ static bool fill(struct hugging *h, struct known_list *list) {
     size_t before = list->all.count;
     if (!mixer || !feed)
       return false;
-    push(h, list, own_block(h, mixer));
+    push(h, list, own_block(h, mixer, i));
     if (*feed)
-      push(h, list, own_block(h, feed));
+      push(h, list, own_block(h, feed, i));
     join(h, list, before);
   }
   return true;

@@ -40,6 +40,8 @@ static bool read_beside(struct hugging *h) {
         graph_text(graph, "%s_%.*s", modelopt, SLICE_ARG(fact.name));
     struct fact *to = fact_put(h->facts, slice_of(name));
     fact.name = to->name;
+    fact.shown = slice_of(
+        graph_text(graph, "%s.%.*s", modelopt, SLICE_ARG(*fact_shown(&fact))));
     fact.line = fact.column = 0;
     *to = fact;
   }
@@ -386,7 +388,7 @@ static bool lacks_list(struct quantised_reader *r, const struct fact *algo) {
   fact_fail(h->facts, algo,
             "its %.*s says %.*s, but does not list the layers that stay as "
             "they are (`%s`)",
-            SLICE_ARG(r->place->name), SLICE_ARG(algo->text), r->stays);
+            SLICE_ARG(*fact_shown(r->place)), SLICE_ARG(algo->text), r->stays);
   return graph_help(h->graph,
                     "put the model's model.safetensors.index.json beside the "
                     "config: its scales name the quantised layers; or `netc "
@@ -501,9 +503,9 @@ static const char *reason_of(const struct quantised_reader *r) {
   const struct fact *fact = r->wrong;
   if (!fact || fact == r->place)
     return "";
-  struct slice name = fact->name;
-  if (slice_begins(name, r->at))
-    name = slice_from(name, strlen(r->at) + 1);
+  struct slice name = *fact_shown(fact), place = *fact_shown(r->place);
+  if (slice_begins(fact->name, r->at) && name.length > place.length)
+    name = slice_from(name, place.length + 1);
   return fact->kind == FACT_OBJECT
              ? graph_text(r->h->graph, " because of its `%.*s`",
                           SLICE_ARG(name))
@@ -533,19 +535,19 @@ static bool refuse(const struct quantised_reader *r, const char *method) {
     graph_note(h->graph,
                "its %.*s, %s, is not read: `--weight-dtype` has the type; for "
                "`netc import` add `--allow-unknown`",
-               SLICE_ARG(r->place->name), said);
+               SLICE_ARG(*fact_shown(r->place)), said);
     return true;
   }
   if (h->options->allow_unknown) {
     graph_note(h->graph,
                "its %.*s, %s, is not counted: netc counts the weights in the "
                "net's type",
-               SLICE_ARG(r->place->name), said);
+               SLICE_ARG(*fact_shown(r->place)), said);
     return true;
   }
   fact_fail(h->facts, r->wrong ? r->wrong : r->place,
-            "its %.*s, %s, is not supported%s", SLICE_ARG(r->place->name), said,
-            reason_of(r));
+            "its %.*s, %s, is not supported%s",
+            SLICE_ARG(*fact_shown(r->place)), said, reason_of(r));
   struct text known = text_new(h->graph->arena);
   for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
     if (strcmp(tools[i].method, modelopt) != 0)
