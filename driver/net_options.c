@@ -418,9 +418,32 @@ static int call_option(struct net_options *o, enum option_id option,
   return EXIT_DONE;
 }
 
+/* True if the library takes the value. */
+static bool takes_value(const char *setting, const char *value) {
+  struct netc *scratch = netc_open(NULL, NULL);
+  bool right = scratch && netc_set(scratch, setting, value) == NETC_OK;
+  netc_close(scratch);
+  return right;
+}
+
+/* `nvfp4,head` is one list of parts; `nvfp4,fp8` are types for a table. */
+static void join_parts(char *value) {
+  char *comma;
+  char kept[200];
+  if (strlen(value) >= sizeof kept)
+    return;
+  strcpy(kept, value);
+  while ((comma = strchr(value, ',')))
+    *comma = ' ';
+  if (!takes_value("weight_dtype", value))
+    strcpy(value, kept);
+}
+
 static int take(void *user, enum option_id option, const char *name,
                 char *value) {
   struct net_options *o = user;
+  if (option == OPTION_SETTING && strcmp(name, "weight-dtype") == 0)
+    join_parts(value);
   if (o->given_count == MOST_GIVEN)
     return complain(EXIT_USAGE, "there are more than %d options", MOST_GIVEN);
   o->given[o->given_count++] = (struct option_given){option, name, value};
@@ -463,6 +486,28 @@ static int refuse_import_options(const struct net_options *o) {
   return EXIT_DONE;
 }
 
+static bool has_given(const struct net_options *o, enum option_id option) {
+  for (size_t i = 0; i < o->given_count; i++)
+    if (o->given[i].option == option)
+      return true;
+  return false;
+}
+
+/* Who adds adapters asks about training, which `--weight-dtype` does not. */
+static void note_base(const struct net_options *o, const char *path) {
+  const char *type = NULL;
+  for (size_t i = 0; i < o->given_count; i++)
+    if (o->given[i].option == OPTION_SETTING &&
+        strcmp(o->given[i].name, "weight-dtype") == 0)
+      type = o->given[i].value;
+  if (type && has_given(o, OPTION_LORA) && o->look.predict &&
+      !o->predict_given && takes_value("base", type))
+    say_note(path, NULL,
+             "--weight-dtype asks about inference; `--base %s` instead trains "
+             "the adapters beside weights in that type",
+             type);
+}
+
 int net_options_try(struct net_options *options, struct netc *netc,
                     const char *path, enum netc_status *loaded) {
   struct opened_file *opening = &options->opening;
@@ -479,10 +524,17 @@ int net_options_try(struct net_options *options, struct netc *netc,
       return status;
     }
   }
+  if (opening->kind == KIND_CONFIG && has_given(options, OPTION_DEFINE))
+    return complain(
+        EXIT_USAGE,
+        "-D sets a `param` of a source, and %s has none: change its "
+        "keys, or edit what `netc import %s -o x.net` writes",
+        path, shell_word("%s", path).text);
   const char *name = input_name(opening->path);
   *loaded = netc_load_text(netc, name, opening->text.at, opening->text.length);
   progress_erase(&options->progress);
   options->look.predict = options->predict_given || netc_asks_inference(netc);
+  note_base(options, path);
   return EXIT_DONE;
 }
 

@@ -392,12 +392,15 @@ static struct define read_define(const struct load_reading *r,
 
 bool load_try_define(struct call *call, const struct setting_pair *pair) {
   struct load_trial trial;
+  if (pair->value.length == 0)
+    return context_say(call->netc, "a value is missing");
   if (is_range(call, pair->value))
     return false;
   trial_open(&trial, call);
   struct define define = read_define(&trial.reading, &trial.expansion, pair);
   return trial_end(&trial, define.name.at != NULL, call->netc,
-                   "a value is a number, `true`, `false` or a name");
+                   "a value is a number, `true`, `false`, a name or a list of "
+                   "names: `[attend dense]`");
 }
 
 /* Reads sizes for an input as in `input SIZES`. */

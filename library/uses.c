@@ -1,6 +1,10 @@
 /* Uses: checks that the given settings affect an output. */
 #include "library/uses.h"
 
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "memory/weight_format.h"
 #include "sema/model/board.h"
 
 /* Subjects, as bits. */
@@ -222,6 +226,37 @@ static bool costs(struct call *call, const char *output, bool predict) {
   return false;
 }
 
+/* False: a part that `--weight-dtype` names has no matrix. */
+static bool parts(struct call *call) {
+  struct netc *netc = call->netc;
+  struct model model = netc->load->model;
+  const struct weights_list *list = netc->load->settings.infer.weights;
+  struct weight_roles roles;
+  if (!list || !is_given(netc, slice_of("weight_dtype")))
+    return true;
+  model.arena = &call->scratch;
+  weight_roles_find(&model, &call->scratch, &roles);
+  int64_t last = max_i64(roles.blocks - 1, 0);
+  for (int i = 0; i < list->count; i++) {
+    const struct weights_other *other = &list->at[i];
+    bool beyond = other->last > last && other->last != INT64_MAX;
+    if (!beyond &&
+        other->parts & weight_parts(&model, &roles, other->first, other->last))
+      continue;
+    unsigned there = weight_parts(&model, &roles, 0, last);
+    context_say(netc,
+                "--weight-dtype: `%.*s` is no part of this net, which has",
+                SLICE_ARG(other->word));
+    for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
+      if (there & 1U << part)
+        context_say_more(netc, " %s", weights_part_word(part));
+    context_say_more(netc, ", in blocks from 0 to %" PRId64, last);
+    call->status = NETC_USAGE;
+    return false;
+  }
+  return true;
+}
+
 bool uses_all(struct call *call, const char *output, bool predict) {
   const struct netc *netc = call->netc;
   const struct use *use = use_of(output);
@@ -249,7 +284,7 @@ bool uses_all(struct call *call, const char *output, bool predict) {
       return false;
     }
   }
-  return excludes(call, use) && costs(call, output, predict);
+  return excludes(call, use) && costs(call, output, predict) && parts(call);
 }
 
 bool uses_of_inference(struct slice setting) {

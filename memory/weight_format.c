@@ -309,6 +309,17 @@ static enum weights_part weight_part(const struct weight_roles *roles,
   return roles->have_experts[tensor->block] ? WEIGHTS_OF_SHARED : part;
 }
 
+unsigned weight_parts(const struct model *model,
+                      const struct weight_roles *roles, int64_t first,
+                      int64_t last) {
+  unsigned parts = 0;
+  for (size_t i = 0; i < model->params.count; i++)
+    if (roles->at[i].role != ROLE_OTHER && roles->at[i].block >= first &&
+        roles->at[i].block <= last)
+      parts |= 1U << weight_part(roles, i);
+  return parts;
+}
+
 /* A matrix in the type that its part has. */
 static bool bytes_of_part(int type, const struct weight_tensor *tensor,
                           int64_t count, int64_t *bytes) {

@@ -48,6 +48,11 @@ struct weight_roles {
 void weight_roles_find(const struct model *model, struct arena *arena,
                        struct weight_roles *roles);
 
+/* The parts that matrices in these blocks have, a bit for each. */
+unsigned weight_parts(const struct model *model,
+                      const struct weight_roles *roles, int64_t first,
+                      int64_t last);
+
 /* A parameter of the same type as all other values. */
 enum { WEIGHT_PLAIN = -1 };
 

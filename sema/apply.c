@@ -99,11 +99,16 @@ static bool no_layer(struct expander *e, struct symbol *symbol,
   const char *what = symbol->kind == SYMBOL_LABEL ? "a label" : "a constant";
   if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_POISON)
     return false;
+  bool word =
+      symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME;
   struct diagnostic *d =
-      report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, not a layer or def",
-             SLICE_ARG(symbol->name), what);
+      word ? report(e, UNKNOWN_LAYER, span,
+                    "`%.*s` is `%.*s` here, which is neither a layer nor a def",
+                    SLICE_ARG(symbol->name), SLICE_ARG(symbol->value->name))
+           : report(e, UNKNOWN_LAYER, span, "`%.*s` is %s, not a layer or def",
+                    SLICE_ARG(symbol->name), what);
   diag_label(d, symbol->span, "defined here");
-  if (symbol->kind == SYMBOL_CONSTANT && symbol->value->kind == VALUE_NAME)
+  if (word)
     diag_help(d, "its value is the word `%.*s`: `if %.*s == %.*s { ... }`",
               SLICE_ARG(symbol->value->name), SLICE_ARG(symbol->name),
               SLICE_ARG(symbol->value->name));

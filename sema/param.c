@@ -312,6 +312,14 @@ static struct value choose(struct expander *e, const struct stmt *stmt,
   const struct value *value = define ? &define->value : fallback;
   if (define && value->kind == VALUE_LIST)
     find_names(e, &define->value);
+  if (define && fallback->kind == VALUE_LIST && value->kind != VALUE_LIST &&
+      value->kind != VALUE_POISON) {
+    diag_help(report(e, WRONG_TYPE, define->span,
+                     "`%.*s` is a list of layers or defs",
+                     SLICE_ARG(stmt->name)),
+              "write brackets: `%.*s = [first second]`", SLICE_ARG(stmt->name));
+    return value_poison;
+  }
   if (define && define->unknown && !limited && !slice_is(value->name, "none")) {
     report(e, UNKNOWN_NAME, define->span,
            "`%.*s` is neither a number, `true`, `false` nor a layer",

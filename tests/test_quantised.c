@@ -150,6 +150,16 @@ static void lists_are_types_of_parts(void **state) {
       {"nvfp4 head:q8_0", NULL, "`q8_0` is no type for a part"},
       {"q4_k_m head", NULL, "`q4_k_m` is no type for a part"},
       {"fp8 mlp@4-2", NULL, "`2` is no last block of these"},
+      {"NVFP4 head:FP8", "nvfp4 head:fp8", ""},
+      {"fp8 head:", NULL, "`head:` is without a type after the colon"},
+      {"fp8 mlp@", NULL, "`mlp@` is no number of a block"},
+      {"fp8 mlp@3-", NULL, "`mlp@3-` is no last block of these"},
+      {"fp8 mlp@32", NULL,
+       "--weight-dtype: `mlp@32` is no part of this net, which has table head "
+       "q k v o up down, in blocks from 0 to 31"},
+      {"fp8 mlp@30-32", NULL, "`mlp@30-32` is no part of this net"},
+      {"fp8 experts:nvfp4", NULL, "`experts:nvfp4` is no part of this net"},
+      {"fp8,foo", NULL, "unknown weight_dtype `foo`"},
       {"fp8 mlp@x", NULL, "`x` is no number of a block"},
       {"fp8 mlp@99999999999999999999", NULL, "is no number of a block"},
   };
@@ -165,6 +175,46 @@ static void lists_are_types_of_parts(void **state) {
     assert_int_equal(bytes_in(net, cases[i].weights),
                      bytes_in(net, cases[i].same));
   }
+}
+
+/* Commas between parts are blanks, commas between types make a table; who adds
+ * adapters meant the type of frozen weights. */
+static void lists_are_taken_as_meant(void **state) {
+  (void)state;
+  expect(NETC " examples/zoo/llama.net --predict --weight-dtype "
+              "nvfp4,head,attention:fp8",
+         0, "nvfp4 but for head attention:fp8", NULL);
+  expect(NETC " examples/zoo/llama.net --predict --weight-dtype nvfp4,fp8", 0,
+         "weight-dtype", NULL);
+  expect(NETC " examples/zoo/llama.net --lora 16 --weight-dtype nf4", 0,
+         "inference",
+         "note: --weight-dtype asks about inference; `--base nf4` instead");
+  expect(NETC " tests/data/huggingface/qwen3_8b.json -D pattern=attend", 2, "",
+         "-D sets a `param` of a source, and "
+         "tests/data/huggingface/qwen3_8b.json has none: change its keys");
+}
+
+/* A list of blocks on the command line. */
+static void patterns_are_lists(void **state) {
+  (void)state;
+  static const char *const cases[][2] = {
+      {"", "-D pattern: a value is missing"},
+      {"attend", "`pattern` is a list of layers or defs"},
+      {"[wide 3]", "a name or a list of names: `[attend dense]`"},
+      {"[nosuch]", "`block` is `nosuch` here, which is neither a layer nor a "
+                   "def"}};
+  char command[200];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    snprintf(command, sizeof command,
+             NETC " examples/huggingface/decoder.net -D 'pattern=%s'",
+             cases[i][0]);
+    struct run r = run("%s", command);
+    assert_int_not_equal(r.status, 0);
+    assert_holds(r.err, cases[i][1]);
+    run_free(&r);
+  }
+  expect(NETC " examples/huggingface/decoder.net -D 'pattern=[attend dense]'",
+         0, "attend", NULL);
 }
 
 /* Delta nets are blocks as attention is: their matrices of 8 bits, less a scale
@@ -199,6 +249,8 @@ int main(void) {
       cmocka_unit_test(scales_of_files_name_their_modules),
       cmocka_unit_test(a_given_type_needs_no_list),
       cmocka_unit_test(lists_are_types_of_parts),
+      cmocka_unit_test(lists_are_taken_as_meant),
+      cmocka_unit_test(patterns_are_lists),
       cmocka_unit_test(layers_with_a_state_are_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

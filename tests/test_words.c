@@ -84,7 +84,8 @@ static void words_with_several_meanings_name_them(void **state) {
   static const char *const rows[][2] = {
       {"--weight-dtype 4bit", "choose one of: q4_k_m, nf4, awq, gptq"},
       {"--weight-dtype 8bit", "choose one of: q8_0, int8, i8"},
-      {"--gpu 2xrtx3090", "write `--gpu rtx3090 --data-parallel 2`"},
+      {"--gpu 2xrtx3090", "write `--gpu rtx3090 --data-parallel 2`, or for "
+                          "inference `--tensor-parallel 2`"},
       {"--gpu 8xa100-80", "`netc place NET --gpus 8xa100-80`"},
       {"--gpu 3090x4", "write `--gpu 3090 --data-parallel 4`"},
       {"--gpu 2xmine", "give its memory: `--memory 48GiB`; `netc help gpus` "

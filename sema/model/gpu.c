@@ -123,9 +123,11 @@ void gpu_put_help(struct text *out, struct slice word, bool as_option) {
   int size = gigabytes_in(word), several = several_in(word, &name);
   if (several > 1 && as_option)
     text_printf(out,
-                "for %d devices write `--gpu %.*s --data-parallel %d`, or ask "
-                "`netc place NET --gpus %dx%.*s`",
-                several, SLICE_ARG(name), several, several, SLICE_ARG(name));
+                "for %d devices write `--gpu %.*s --data-parallel %d`, or for "
+                "inference `--tensor-parallel %d`, or ask `netc place NET "
+                "--gpus %dx%.*s`",
+                several, SLICE_ARG(name), several, several, several,
+                SLICE_ARG(name));
   else if (several > 1)
     text_printf(out, "for %d devices write `gpu=%.*s data_parallel=%d`",
                 several, SLICE_ARG(name), several);

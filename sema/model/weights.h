@@ -108,6 +108,7 @@ struct weights_list {
   struct slice text;
   int count;
   struct weights_other {
+    struct slice word;   /* as it is written */
     unsigned parts;      /* a bit for each */
     int64_t first, last; /* blocks */
     int type;            /* as weight_dtype; WEIGHTS_NONE: the net's */

@@ -71,10 +71,15 @@ static bool refuse(struct text *why, struct text *help, const char *what,
   return false;
 }
 
-/* A type that may be that of a part. */
+/* A type that may be that of a part; NVFP4 is nvfp4. */
 static bool read_type(struct slice word, int *type, struct text *why,
                       struct text *help) {
-  *type = weights_find(word);
+  char small[32];
+  size_t length = word.length < sizeof small ? word.length : sizeof small;
+  for (size_t i = 0; i < length; i++)
+    small[i] = (char)(word.at[i] >= 'A' && word.at[i] <= 'Z' ? word.at[i] | 32
+                                                             : word.at[i]);
+  *type = weights_find((struct slice){small, length});
   enum weights_scope scope = weights_type(*type)->scope;
   return (*type && scope != SCOPE_FILE && scope != SCOPE_KERNELS) ||
          refuse(why, help, "no type for a part of the weights", word,
@@ -85,10 +90,12 @@ static bool read_type(struct slice word, int *type, struct text *why,
 /* "attention@0-2:fp8" */
 static bool read_other(struct slice text, struct weights_other *other,
                        struct text *why, struct text *help) {
-  struct slice type = text, blocks = cut(&type, ':');
+  struct slice type = text, place = cut(&type, ':'), blocks = place;
   struct slice part = cut(&blocks, '@'), to = blocks, from = cut(&to, '-');
-  bool typed = type.at > text.at && type.length;
-  *other = (struct weights_other){.parts = parts_of(part), .last = INT64_MAX};
+  bool typed = place.length < text.length, placed = part.length < place.length;
+  bool ranged = from.length < blocks.length;
+  *other = (struct weights_other){
+      .word = text, .parts = parts_of(part), .last = INT64_MAX};
   if (!other->parts) {
     refuse(why, help, "no part of a net", part,
            "the parts are attention, mlp, experts");
@@ -96,14 +103,16 @@ static bool read_other(struct slice text, struct weights_other *other,
       text_printf(help, ", %s", words[i]);
     return false;
   }
-  if (from.length && !read_block(from, &other->first))
-    return refuse(why, help, "no number of a block", from,
+  if (placed && !read_block(from, &other->first))
+    return refuse(why, help, "no number of a block", from.length ? from : place,
                   "blocks have numbers from 0 on: `mlp@3`, `mlp@0-2`");
-  other->last = from.length ? other->first : INT64_MAX;
-  if (to.length &&
-      (!read_block(to, &other->last) || other->last < other->first))
-    return refuse(why, help, "no last block of these", to,
+  other->last = placed ? other->first : INT64_MAX;
+  if (ranged && (!read_block(to, &other->last) || other->last < other->first))
+    return refuse(why, help, "no last block of these", to.length ? to : place,
                   "blocks have numbers from 0 on: `mlp@3`, `mlp@0-2`");
+  if (typed && !type.length)
+    return refuse(why, help, "without a type after the colon", text,
+                  "a part without a colon keeps the net's `dtype`");
   return !typed || read_type(type, &other->type, why, help);
 }
 
