@@ -683,22 +683,39 @@ static void gguf_of_blocks_is_its_config(void **state) {
   } nets[] = {
       {.name = "deepseek_v2_lite"}, /* attn_kv_b as one, no latent queries */
       {.name = "deepseek_v3"},      /* attn_k_b turned, attn_v_b */
-      {.name = "deepseek_v3_2"},    {.name = "ernie4_5_0_3b"},
-      {.name = "ernie4_5_21b_a3b"}, {.name = "exaone4_32b"},
-      {.name = "falcon_h1_0_5b"},   {.name = "gemma3n_e2b"},
-      {"gemma_4_26b_a4b", true},    {.name = "glm_4_5_air"},
-      {.name = "glm_5_2"},          {.name = "gpt_oss_20b"},
-      {.name = "granite_2b"},       {.name = "granite_4_h_small"},
-      {.name = "hunyuan_7b"},       {.name = "hunyuan_a13b"},
-      {.name = "kimi_linear_48b"},  {"lfm2_350m", true},
-      {.name = "lfm2_8b_a1b"},      {"llama_4_scout", true},
-      {.name = "mimo_v2_flash"},    {.name = "minimax_m2_5"},
-      {.name = "nemotron_3_nano"},  {.name = "nemotron_3_super"},
-      {.name = "nemotron_h_56b"},   {.name = "olmo2_7b"},
-      {.name = "olmo3_7b"},         {.name = "qwen3_30b_a3b"},
-      {.name = "qwen3_5_27b"},      {.name = "qwen3_next_80b_a3b"},
-      {.name = "qwen3_vl_2b"},      {.name = "qwen3_vl_30b_a3b"},
-      {.name = "seed_oss_36b"},     {.name = "smollm3_3b"},
+      {.name = "deepseek_v3_2"},
+      {.name = "ernie4_5_0_3b"},
+      {.name = "ernie4_5_21b_a3b"},
+      {.name = "exaone4_32b"},
+      {.name = "falcon_h1_0_5b"},
+      {.name = "gemma3n_e2b"},
+      {"gemma_4_26b_a4b", true},
+      {.name = "glm_4_5_air"},
+      {.name = "glm_5_2"},
+      {.name = "gpt_oss_20b"},
+      {.name = "granite_2b"},
+      {.name = "granite_4_h_small"},
+      {.name = "hunyuan_7b"},
+      {.name = "hunyuan_a13b"},
+      {.name = "kimi_linear_48b"},
+      {"lfm2_350m", true},
+      {.name = "lfm2_8b_a1b"},
+      {"llama_4_scout", true},
+      {.name = "mimo_v2_flash"},
+      {.name = "minimax_m2_5"},
+      {.name = "nemotron_3_nano"},
+      {.name = "nemotron_3_super"},
+      {.name = "nemotron_h_56b"},
+      {.name = "olmo2_7b"},
+      {.name = "nemotron_super_49b", .unlike = true},
+      {.name = "olmo3_7b"},
+      {.name = "qwen3_30b_a3b"},
+      {.name = "qwen3_5_27b"},
+      {.name = "qwen3_next_80b_a3b"},
+      {.name = "qwen3_vl_2b"},
+      {.name = "qwen3_vl_30b_a3b"},
+      {.name = "seed_oss_36b"},
+      {.name = "smollm3_3b"},
       {.name = "step_3_5_flash"},
   };
   char path[200];
@@ -737,6 +754,9 @@ static void unknown_gguf_is_told(void **state) {
   expect("sed s/blk.2.ffn_down/blk.2.ffn_xyzw/ " FOLDER
          "gguf/blocks/granite_2b.gguf | " NETC " import -",
          1, "", "layer 1 has parts that netc has no block for");
+  expect("sed s/minimax-m2/granitemoe/g " FOLDER
+         "gguf/blocks/minimax_m2_5.gguf | " NETC " import -",
+         0, "net granitemoehybrid\n", NULL);
   expect(NETC " import " FOLDER "gguf/blocks/mmproj.gguf", 1, "",
          "it is a vision encoder with a projector, for --mmproj of llama.cpp: "
          "4 tensors, 100,096 bytes");

@@ -404,6 +404,35 @@ def plain(n, bias="", norm="", names=()):
         n.dense(i)
 
 
+def deci(n):
+    """Layers of several sizes (DeciModel of convert_hf_to_gguf.py)."""
+    blocks, c = n.c["block_configs"], n.c
+    kv, heads, sizes = [], [], []
+    for block in blocks:
+        group, ffn = block["attention"]["n_heads_in_group"], block["ffn"]
+        straight = block["attention"].get("replace_with_linear")
+        kv.append(n.heads // group if group else 0)
+        heads.append(n.heads if group or straight else 0)
+        size = int(2 * (ffn["ffn_mult"] or 0) * n.hidden / 3)
+        sizes.append(-(-size // 256) * 256)
+    c["intermediate_size"], n.kv = sizes[0], 0
+    n.begin()
+    n.g.key("attention.head_count", heads)
+    n.g.key("attention.head_count_kv", kv)
+    n.g.key("feed_forward_length", sizes)
+    n.g.add("rope_freqs", n.dim // 2)
+    for i in range(n.layers):
+        if heads[i]:
+            n.norms(i, "attn_norm")
+        if kv[i]:
+            n.attention(i, kv=kv[i])
+        elif heads[i]:
+            n.g.add(f"blk.{i}.attn_output", n.hidden, n.hidden)
+        if sizes[i]:
+            n.norms(i, "ffn_norm")
+            n.dense(i, sizes[i])
+
+
 def qkv_biased(n):
     plain(n, "qkv", names=("attn_norm", "post_attention_norm"))
 
@@ -778,6 +807,7 @@ NETS = [("gpt_oss_20b", 4, "gpt-oss", gpt_oss),
         ("ernie4_5_21b_a3b", 3, "ernie4_5-moe", ernie_moe),
         ("granite_4_h_small", 7, "granitehybrid", granite_hybrid),
         ("granite_2b", 3, "granite", plain),
+        ("nemotron_super_49b", 8, "deci", deci),
         ("falcon_h1_0_5b", 3, "falcon-h1", falcon_h1),
         ("lfm2_350m", 6, "lfm2", lfm2),
         ("lfm2_8b_a1b", 6, "lfm2moe", lfm2),

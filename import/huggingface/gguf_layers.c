@@ -162,6 +162,46 @@ static bool put_letters(struct gguf_facts *g) {
   return true;
 }
 
+/* The number that a key has for a layer. */
+static int64_t of_layer(const struct gguf_facts *g, const char *key,
+                        int64_t i) {
+  const struct gguf_value *value = gguf_key(g, key);
+  if (value && value->kind == GGUF_LIST)
+    value = (uint64_t)i < value->count ? &value->items[i] : NULL;
+  return value && value->kind == GGUF_INTEGER ? value->integer : 0;
+}
+
+/* Layers of sizes that a search found, as Nemotron NAS has them: without keys
+ * one product stands for the attention (llama.cpp: LLM_ARCH_DECI). */
+static void put_table(struct gguf_facts *g) {
+  static const char *const several[] = {"num_key_value_heads",
+                                        "intermediate_size"};
+  for (int64_t i = 0; i < g->layers; i++) {
+    int64_t heads = of_layer(g, "attention.head_count", i);
+    int64_t keys = of_layer(g, "attention.head_count_kv", i);
+    int64_t width = of_layer(g, "feed_forward_length", i);
+#define ROW(member) graph_text(g->graph, "block_configs_%" PRId64 "_" member, i)
+    if (heads > 0 && keys > 0)
+      put_int(g, ROW("attention_n_heads_in_group"), heads / keys);
+    else
+      fact_put_text(g->facts,
+                    slice_of(heads > 0 ? ROW("attention_replace_with_linear")
+                                       : ROW("attention_no_op")),
+                    slice_of("true"));
+    if (width > 0)
+      put_int(g, ROW("ffn_intermediate_size"), width);
+    else
+      fact_put_text(g->facts, slice_of(ROW("ffn_no_op")), slice_of("true"));
+#undef ROW
+  }
+  struct fact *table = fact_put(g->facts, slice_of("block_configs"));
+  table->kind = FACT_OBJECT;
+  table->text = slice_of("a list");
+  table->integer = g->layers;
+  for (size_t i = 0; i < sizeof several / sizeof *several; i++)
+    fact_put(g->facts, slice_of(several[i]))->kind = FACT_NULL;
+}
+
 static bool put_order(struct gguf_facts *g) {
   bool apart = false, experts = false, same = true;
   for (int64_t i = 0; i < g->layers; i++) {
@@ -288,10 +328,14 @@ bool gguf_put_layers(struct gguf_facts *g) {
   for (size_t i = 0; i < layers; i++)
     g->parts[i] = 0;
   find_parts(g);
-  if (!find_windows(g) || !put_order(g) || !put_heads(g))
+  bool table = slice_is(g->architecture, "deci");
+  if (!find_windows(g) || (!table && !put_order(g)) || !put_heads(g))
     return false;
   put_counts(g, "attention.head_count", heads);
-  put_counts(g, "attention.head_count_kv", keys);
+  if (table)
+    put_table(g);
+  else
+    put_counts(g, "attention.head_count_kv", keys);
   put_found(g);
   put_kinds(g);
   return true;

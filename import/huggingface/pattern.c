@@ -263,6 +263,10 @@ static bool tabulate_layer(struct hugging *h, int64_t i,
                            struct known_list *list) {
   const struct fact *group = of_part(h, i, "attention_n_heads_in_group");
   const struct fact *multiple = of_part(h, i, "ffn_ffn_mult");
+  const struct fact *size = of_part(h, i, "ffn_intermediate_size");
+  int64_t width = size && size->kind == FACT_INT ? size->integer
+                  : multiple                     ? width_of(h, multiple)
+                                                 : 0;
   int64_t heads = number(h, "num_attention_heads");
   if (is_true(of_part(h, i, "attention_replace_with_linear")))
     push(h, list, "straight");
@@ -274,11 +278,11 @@ static bool tabulate_layer(struct hugging *h, int64_t i,
                  : lacks(h, "attention");
   if (is_true(of_part(h, i, "ffn_replace_with_linear")))
     push(h, list, "straight");
-  else if (multiple && width_of(h, multiple))
-    push(h, list,
-         graph_text(h->graph, "sized %" PRId64, width_of(h, multiple)));
+  else if (width > 0 && width < HUGGING_MOST)
+    push(h, list, graph_text(h->graph, "sized %" PRId64, width));
   else if (!is_true(of_part(h, i, "ffn_no_op")))
     return multiple ? hugging_refuse(h, multiple, "a multiple of the width")
+           : size   ? hugging_refuse(h, size, "from 1 to 2^30")
                     : lacks(h, "ffn");
   return true;
 }
