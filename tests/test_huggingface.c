@@ -407,7 +407,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"model_type\": \"nemotron-nas\", \"block_configs\": []}",
        "`block_configs` has no layer"},
       {"{\"model_type\": \"gemma4\", \"num_kv_shared_layers\": 10}",
-       "is 10: netc has the blocks of `gemma4` only with 0"},
+       "is 10: netc has no block for layers that read the keys"},
       {"{\"model_type\": \"llama\"", "not JSON: a comma was expected"},
       {"{\"model_type\": \"llama\"} {}",
        "not JSON: the file continues after the object"},

@@ -313,10 +313,13 @@ int64_t hugging_layers(const struct hugging *h) {
   return layers;
 }
 
-static bool refuse_number(struct hugging *h, const struct fact *at) {
-  return fact_fail(
-      h->facts, at, "`%.*s` is %.*s: netc has the blocks of `%s` only with 0",
-      SLICE_ARG(*fact_shown(at)), SLICE_ARG(at->text), h->type->name);
+static bool refuse_number(struct hugging *h, const struct fact *at,
+                          const char *what) {
+  fact_fail(h->facts, at, "`%.*s` is %.*s: netc has no block for %s",
+            SLICE_ARG(*fact_shown(at)), SLICE_ARG(at->text), what);
+  return graph_help(h->graph,
+                    "with 0 there, the parameters, KV cache and time are those "
+                    "of another model");
 }
 
 /* A pattern or a list that has not one item for each layer. */
@@ -345,9 +348,9 @@ static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
   int64_t layers = hugging_layers(h);
   bool apart = fact(h, "layers_block_type");
-#define ZERO(its, key)                                   \
+#define ZERO(its, key, what)                             \
   if (strcmp(h->type->name, its) == 0 && number(h, key)) \
-    return refuse_number(h, fact(h, key));
+    return refuse_number(h, fact(h, key), what);
 #include "import/huggingface/huggingface.def"
   if (letters && layers && layers != (int64_t)letters->text.length)
     return refuse_count(h, letters, (int64_t)letters->text.length, layers);
