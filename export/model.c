@@ -55,12 +55,54 @@ value_id model_node(struct onnx_model *m, const char *op,
   return out;
 }
 
-value_id model_second(struct onnx_model *m, enum onnx_element type) {
+value_id model_other(struct onnx_model *m, enum onnx_element type, int rank,
+                     const int64_t *dims) {
   struct onnx_node *node = &m->nodes.at[m->nodes.count - 1];
-  struct model_value first = m->values.at[node->out];
   node->second = model_value(m, FROM_NODE, model_name(m, m->scope, node->op),
-                             type, first.rank, first.dim);
+                             type, rank, dims);
   return node->second;
+}
+
+value_id model_second(struct onnx_model *m, enum onnx_element type) {
+  const struct onnx_node *node = &m->nodes.at[m->nodes.count - 1];
+  struct model_value first = m->values.at[node->out];
+  return model_other(m, type, first.rank, first.dim);
+}
+
+/* Bodies */
+
+static void swap_nodes(struct onnx_model *m, struct onnx_body *body) {
+  onnx_nodes nodes = m->nodes;
+  m->nodes = body->nodes;
+  body->nodes = nodes;
+}
+
+struct onnx_body *model_open_body(struct onnx_model *m) {
+  struct onnx_body *body = ARENA_NEW(m->arena, struct onnx_body);
+  body->first = m->values.count;
+  swap_nodes(m, body);
+  return body;
+}
+
+value_id model_body_input(struct onnx_model *m, struct onnx_body *body,
+                          int rank, const int64_t *dims) {
+  value_id id = model_value(m, FROM_BODY, model_name(m, m->scope, "step"),
+                            ELEMENT_FLOAT, rank, dims);
+  *VEC_PUSH(m->arena, &body->ins) = id;
+  return id;
+}
+
+void model_close_body(struct onnx_model *m, struct onnx_body *body,
+                      const value_id *outs, size_t count) {
+  value_id *copy = arena_alloc(m->arena, count + 1, sizeof *copy);
+  for (size_t i = 0; i < count; i++)
+    copy[i] = outs[i];
+  body->outs = copy;
+  body->out_count = count;
+  for (size_t i = body->first; i < m->values.count; i++)
+    if (m->values.at[i].from == FROM_NODE)
+      m->values.at[i].from = FROM_BODY;
+  swap_nodes(m, body);
 }
 
 struct attribute *model_attribute(struct onnx_model *m,
@@ -103,6 +145,12 @@ void model_real(struct onnx_model *m, const char *name, double real) {
 void model_text(struct onnx_model *m, const char *name, const char *text) {
   add_attribute(m, (struct attribute){
                        .name = name, .type = ATTRIBUTE_TEXT, .text = text});
+}
+
+void model_body(struct onnx_model *m, const char *name,
+                const struct onnx_body *body) {
+  add_attribute(m, (struct attribute){
+                       .name = name, .type = ATTRIBUTE_BODY, .body = body});
 }
 
 /* Constants */

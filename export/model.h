@@ -24,7 +24,13 @@ enum onnx_element {
 typedef int64_t value_id;
 #define NO_VALUE ((value_id)-1)
 
-enum value_from { FROM_INPUT, FROM_NODE, FROM_CONSTANT, FROM_NOTHING };
+enum value_from {
+  FROM_INPUT,
+  FROM_NODE,
+  FROM_CONSTANT,
+  FROM_BODY, /* inside a loop */
+  FROM_NOTHING
+};
 
 struct model_value {
   const char *name; /* preferred name; unique after model_name_values() */
@@ -46,7 +52,8 @@ enum attribute_type {
   ATTRIBUTE_INT,
   ATTRIBUTE_INTS,
   ATTRIBUTE_FLOAT,
-  ATTRIBUTE_TEXT
+  ATTRIBUTE_TEXT,
+  ATTRIBUTE_BODY
 };
 
 struct attribute {
@@ -58,6 +65,7 @@ struct attribute {
   const char *text;
   size_t count;
   const int64_t *numbers;
+  const struct onnx_body *body;
 };
 
 struct onnx_node {
@@ -66,6 +74,17 @@ struct onnx_node {
   size_t in_count;
   value_id out, second; /* NO_VALUE: a single output */
   struct attribute *attributes;
+};
+
+typedef VEC(struct onnx_node) onnx_nodes;
+
+/* The graph that a loop runs. It also reads values from outside. */
+struct onnx_body {
+  onnx_nodes nodes; /* while it is open, those outside */
+  VEC(value_id) ins;
+  const value_id *outs;
+  size_t out_count;
+  size_t first; /* index of its first value */
 };
 
 /* A tensor in the file of weights. */
@@ -79,7 +98,7 @@ struct onnx_model {
   const char *name;
   int opset;
   VEC(struct model_value) values;
-  VEC(struct onnx_node) nodes;
+  onnx_nodes nodes;
   VEC(value_id) inputs, outputs;
   VEC(struct model_weight) weights; /* all of the net */
   struct map constants;             /* by bytes: distinct constants */
@@ -101,6 +120,20 @@ value_id model_node(struct onnx_model *m, const char *op,
 /* Adds a second output of the same sizes to the last node. */
 value_id model_second(struct onnx_model *m, enum onnx_element type);
 
+/* The same with other sizes. */
+value_id model_other(struct onnx_model *m, enum onnx_element type, int rank,
+                     const int64_t *dims);
+
+/*
+ * Until model_close_body(), nodes are added to the body. Its inputs are in the
+ * order of their creation.
+ */
+struct onnx_body *model_open_body(struct onnx_model *m);
+value_id model_body_input(struct onnx_model *m, struct onnx_body *body,
+                          int rank, const int64_t *dims);
+void model_close_body(struct onnx_model *m, struct onnx_body *body,
+                      const value_id *outs, size_t count);
+
 /* Leaves the size of an axis open. */
 void model_open_axis(struct onnx_model *m, struct model_value *value, int axis,
                      const char *name);
@@ -114,6 +147,8 @@ void model_ints(struct onnx_model *m, const char *name, const int64_t *numbers,
                 size_t count);
 void model_real(struct onnx_model *m, const char *name, double real);
 void model_text(struct onnx_model *m, const char *name, const char *text);
+void model_body(struct onnx_model *m, const char *name,
+                const struct onnx_body *body);
 
 /* Bytes of an element. */
 size_t model_element_bytes(enum onnx_element type);

@@ -32,10 +32,20 @@ static struct attribute *attribute_of(const struct onnx_node *node,
   return found;
 }
 
+/* Bodies have the same operators; their values have sizes of the operands. */
+static bool same_body(const struct onnx_body *x, const struct onnx_body *y) {
+  if (!x || !y || x->nodes.count != y->nodes.count)
+    return x == y;
+  for (size_t i = 0; i < x->nodes.count; i++)
+    if (strcmp(x->nodes.at[i].op, y->nodes.at[i].op) != 0)
+      return false;
+  return true;
+}
+
 static bool same_attribute(const struct attribute *x,
                            const struct attribute *y) {
-  return x->number == y->number && !(x->real < y->real) &&
-         !(x->real > y->real) && x->count == y->count &&
+  return same_body(x->body, y->body) && x->number == y->number &&
+         !(x->real < y->real) && !(x->real > y->real) && x->count == y->count &&
          (!x->text || strcmp(x->text, y->text) == 0) &&
          (!x->count ||
           memcmp(x->numbers, y->numbers, x->count * sizeof *x->numbers) == 0);

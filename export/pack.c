@@ -146,13 +146,57 @@ static void set_outside(struct packing *p, Onnx__TensorProto *tensor,
 
 /* Nodes */
 
+/* A value of a body, whose sizes are those of the loop's operands. */
+static Onnx__ValueInfoProto *body_info(struct packing *p, value_id id) {
+  MESSAGE(p, Onnx__ValueInfoProto, ONNX__VALUE_INFO_PROTO__INIT, info);
+  MESSAGE(p, Onnx__TypeProto, ONNX__TYPE_PROTO__INIT, type);
+  MESSAGE(p, Onnx__TypeProto__Tensor, ONNX__TYPE_PROTO__TENSOR__INIT, tensor);
+  tensor->has_elem_type = 1;
+  tensor->elem_type = (int32_t)model_at(p->model, id)->type;
+  type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+  type->tensor_type = tensor;
+  info->name = name_of(p, id);
+  info->type = type;
+  return info;
+}
+
+static Onnx__ValueInfoProto **body_infos(struct packing *p, const value_id *ids,
+                                         size_t count) {
+  Onnx__ValueInfoProto **infos =
+      arena_alloc(&p->arena, count + 1, sizeof *infos);
+  for (size_t i = 0; i < count; i++)
+    infos[i] = body_info(p, ids[i]);
+  return infos;
+}
+
+static Onnx__NodeProto *node_of(struct packing *p,
+                                const struct onnx_node *from);
+
+static Onnx__GraphProto *body_of(struct packing *p,
+                                 const struct onnx_body *from) {
+  MESSAGE(p, Onnx__GraphProto, ONNX__GRAPH_PROTO__INIT, to);
+  to->name = text_of("body");
+  to->n_node = from->nodes.count;
+  to->node = arena_alloc(&p->arena, to->n_node + 1, sizeof *to->node);
+  for (size_t i = 0; i < to->n_node; i++) {
+    to->node[i] = node_of(p, &from->nodes.at[i]);
+    to->node[i]->domain = text_of(""); /* as readers set it, for the seal */
+  }
+  to->n_input = from->ins.count;
+  to->input = body_infos(p, from->ins.at, to->n_input);
+  to->n_output = from->out_count;
+  to->output = body_infos(p, from->outs, to->n_output);
+  return to;
+}
+
 static Onnx__AttributeProto *attribute_of(struct packing *p,
                                           const struct attribute *from) {
   static const Onnx__AttributeProto__AttributeType types[] = {
       [ATTRIBUTE_INT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT,
       [ATTRIBUTE_INTS] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS,
       [ATTRIBUTE_FLOAT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT,
-      [ATTRIBUTE_TEXT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING};
+      [ATTRIBUTE_TEXT] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING,
+      [ATTRIBUTE_BODY] = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__GRAPH};
   MESSAGE(p, Onnx__AttributeProto, ONNX__ATTRIBUTE_PROTO__INIT, to);
   to->name = text_of(from->name);
   to->has_type = 1;
@@ -176,6 +220,7 @@ static Onnx__AttributeProto *attribute_of(struct packing *p,
     to->s.data = (uint8_t *)text_of(from->text);
     to->s.len = strlen(from->text);
     break;
+  case ATTRIBUTE_BODY: to->g = body_of(p, from->body); break;
   }
   return to;
 }

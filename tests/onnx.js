@@ -32,6 +32,7 @@ const small = [
   ...[["map", "33x40", "34x41", "50x64", "96x57", "96x64"],
     ["text", "1x1", "2x7", "7x2", "20x20", "31x40", "48x40"],
     ["recurrent", "40", "41", "137", "400"],
+    ["states", "2", "3", "21", "64"],
     ["relative", "2", "3", "16", "33"]].flatMap(([net, ...all]) =>
     all.flatMap((sizes) => [[], ["--dynamic", "--batch", "3"],
       ["--opset", "17"]].map((more) => [`tests/data/onnx_open/${net}.net`,
@@ -40,6 +41,8 @@ const small = [
   ["tests/data/run/maps.net", "--batch", "2"],
   ["tests/data/run/sequences.net", "--batch", "2"],
   ["tests/data/run/patches.net", "--batch", "2"],
+  ["tests/data/run/states.net", "--batch", "2"],
+  ["tests/data/run/states.net", "--dynamic", "--batch", "3"],
   ["tests/data/run/variants.net", "--batch", "2"],
 ];
 const zoo = ["lenet5", "cnn50", "resnet -D depth=18", "squeezenet",
@@ -52,7 +55,9 @@ const zoo = ["lenet5", "cnn50", "resnet -D depth=18", "squeezenet",
   "transformer -D layers=2 -D width=128 -D heads=4 -D vocabulary=1000",
   "bert -D num_hidden_layers=2 -D hidden_size=48 -D num_attention_heads=3" +
     " -D length=8",
-  "gpt2 -D n_layer=2 -D length=128", "convnext_v2", "efficientvit",
+  "gpt2 -D n_layer=2 -D length=128",
+  "mamba -D num_hidden_layers=2 -D hidden_size=32 -D vocab_size=100",
+  "mamba2 -D layers=2 -D width=64 -D context=64", "convnext_v2", "efficientvit",
   "pointnet", "yolov8", "sam_encoder -D layers=4 -D width=48 -D heads=3"]
   .map((line) => `examples/zoo/${line}`.replace(/^\S+/, "$&.net").split(" "));
 const maps = "64..256x64..256x3";

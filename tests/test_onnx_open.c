@@ -103,6 +103,8 @@ static void axes_are_called_as_frameworks_do(void **state) {
        "input: 1 3 height width\n", "conv1: 1 2 height width\n"},
       {FOLDER "/recurrent.net", "--dynamic", "sound: batch 6 length\n",
        "steps: batch ? 12\nbegun: batch ? 9\nkind: batch 4\n"},
+      {FOLDER "/states.net", "--dynamic", "sound: batch length 12\n",
+       "steps: batch length 12\n"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     Onnx__ModelProto *model = export(rows[i].net, rows[i].options);

@@ -39,6 +39,7 @@ static const struct whole wholes[] = {
      "tests/data/run/sequences.net",
      "",
      {"states", "last", "vector"}},
+    {"states", "tests/data/run/states.net", "", {"scanned", "ruled"}},
     {"variants",
      "tests/data/run/variants.net",
      "",

@@ -407,6 +407,10 @@ static void compare_large(struct one_case *c) {
 #define SMALL(rank, ...) \
   { rank, {__VA_ARGS__}, 0.0625F, 0, 0, NETRT_F32 }
 
+/* Steps of a state: 0 to 2. */
+#define ABOVE(rank, ...) \
+  { rank, {__VA_ARGS__}, 1, 1, 0, NETRT_F32 }
+
 static void threads_change_no_bit(void **state) {
   (void)state;
   struct one_case large[] = {
@@ -510,7 +514,31 @@ static void threads_change_no_bit(void **state) {
        .work = 4 * 7 * 601,
        .in = {SHAPE(3, 4, 7, 20), SMALL(2, 20, 601), SMALL(2, 601, 601),
               SMALL(1, 601)},
-       .out = SHAPE(3, 4, 7, 601)}};
+       .out = SHAPE(3, 4, 7, 601)},
+      {.name = "scan of channels",
+       .code = NETRT_SCAN,
+       .ins = 6,
+       .work = 2 * 777 * 16,
+       .in = {SHAPE(4, 2, 9, 1, 777), ABOVE(4, 2, 9, 1, 777),
+              SHAPE(4, 2, 9, 1, 16), SHAPE(4, 2, 9, 1, 16),
+              SHAPE(3, 1, 777, 16), SHAPE(2, 1, 777)},
+       .out = SHAPE(4, 2, 9, 1, 777)},
+      {.name = "scan of heads",
+       .code = NETRT_SCAN,
+       .ins = 6,
+       .work = 12 * 70 * 33,
+       .in = {SHAPE(4, 1, 9, 12, 70), ABOVE(4, 1, 9, 12, 1),
+              SHAPE(4, 1, 9, 3, 33), SHAPE(4, 1, 9, 3, 33), SHAPE(3, 12, 1, 1),
+              SHAPE(2, 12, 1)},
+       .out = SHAPE(4, 1, 9, 12, 70)},
+      {.name = "delta",
+       .code = NETRT_DELTA,
+       .ins = 6,
+       .work = 8 * 24 * 75,
+       .in = {SMALL(4, 2, 9, 4, 24), SMALL(4, 2, 9, 4, 24),
+              SHAPE(4, 2, 9, 8, 75), ABOVE(4, 2, 9, 8, 24), SHAPE(3, 2, 9, 8),
+              SHAPE(1, 8)},
+       .out = SHAPE(4, 2, 9, 8, 75)}};
   for (size_t i = 0; i < sizeof large / sizeof *large; i++)
     compare_large(&large[i]);
 }

@@ -317,6 +317,7 @@ static void nets_of_every_kind(void **state) {
   static const char *const nets[] = {
       "tests/data/run/maps.net",
       "tests/data/run/sequences.net",
+      "tests/data/run/states.net",
       "tests/data/run/variants.net",
       "tests/data/onnx/windows.net",
       "tests/golden/layers/best-rows-and-no-gradient.net",

@@ -700,6 +700,57 @@ def sampling():
              ins, deform, [groups, mask] + [stride, dilation, 1] * 2)
 
 
+def states():
+    """scan: Mamba's channels, and heads; delta: decays of heads, of keys."""
+    def scan(x, step, b, c, rates, skip):
+        shared = x.shape[2] // b.shape[2]
+        b, c = (y.repeat_interleave(shared, 2)[..., None, :] for y in (b, c))
+        decay = torch.exp(-torch.exp(rates) * step[..., None])
+        given = (step * x)[..., None] * b
+        state, out = torch.zeros_like(given[:, 0]), []
+        for t in range(x.shape[1]):
+            state = decay[:, t] * state + given[:, t]
+            out.append((state * c[:, t]).sum(-1))
+        return torch.stack(out, 1) + skip * x
+
+    for n, steps, heads, dim, groups, values, own in (
+            (1, 5, 1, 6, 1, 4, 1), (3, 4, 1, 37, 1, 3, 1),
+            (1, 3, 1, 70, 1, 16, 1), (1, 3, 1, 1, 1, 1, 1),
+            (3, 6, 4, 5, 2, 7, 0), (1, 3, 2, 40, 1, 16, 0),
+            (1, 4, 3, 1, 3, 1, 0)):
+        case("scan", f"{heads} of {dim}, {values} values, {n}",
+             [Input(n, steps, heads, dim),
+              Input(n, steps, heads, dim if own else 1, plus=1),
+              Input(n, steps, groups, values), Input(n, steps, groups, values),
+              Input(heads, dim if own else 1, values if own else 1),
+              Input(heads, dim if own else 1)], scan,
+             work=(1 + own) * heads * dim * values)
+
+    def delta(q, k, v, step, beta, rates):
+        shared = v.shape[2] // q.shape[2]
+        q, k = (y.repeat_interleave(shared, 2) for y in (q, k))
+        decay = torch.exp(-torch.exp(rates)[:, None] * step)
+        state, out = torch.zeros(*v[:, 0].shape[:2], q.shape[3], v.shape[3],
+                                 dtype=v.dtype), []
+        for t in range(v.shape[1]):
+            state = state * decay[:, t, :, :, None]
+            lacks = v[:, t, :, None] - k[:, t, :, None] @ state
+            lacks = beta[:, t, :, None, None] * lacks
+            state = state + k[:, t, :, :, None] @ lacks
+            out.append((q[:, t, :, None] @ state)[:, :, 0])
+        return torch.stack(out, 1)
+
+    for n, steps, heads, shared, dim, values, own in (
+            (1, 5, 2, 1, 3, 4, 0), (3, 4, 4, 2, 5, 37, 0),
+            (1, 3, 3, 1, 8, 20, 1), (1, 2, 2, 2, 1, 1, 1)):
+        keys = n, steps, heads // shared, dim
+        case("delta", f"{heads} of {dim}x{values}, {n}",
+             [Input(*keys), Input(*keys), Input(n, steps, heads, values),
+              Input(n, steps, heads, dim if own else 1, plus=1),
+              Input(n, steps, heads), Input(heads)], delta,
+             work=heads * dim * values)
+
+
 def small_words():
     for op, f in ("sin", torch.sin), ("cos", torch.cos), \
                  ("softsign", F.softsign):
@@ -838,7 +889,7 @@ def main():
     for make in (convolutions, pools, products, norms, values, moves,
                  attentions, recurrent, arithmetic,
                  distances, gelu_by_tanh, reset_first, slower_turns, sampling,
-                 small_words, best, sums, windows, experts):
+                 small_words, best, sums, windows, experts, states):
         make()
     lines = []
     with open(f"{sys.argv[1]}/cases.bin", "wb") as binary:

@@ -875,9 +875,145 @@ class Mixtures(nn.Module):
         return rows, x
 
 
+def linear(x, w, name):
+    return F.linear(x, w[name + ".weight"], w.get(name + ".bias"))
+
+
+def before(x, w, name):
+    """silu of the depthwise convolution with the steps before"""
+    kernel = w[name + ".weight"]
+    x = F.pad(x.transpose(1, 2), (kernel.shape[2] - 1, 0))
+    x = F.conv1d(x, kernel, w.get(name + ".bias"), groups=len(kernel))
+    return F.silu(x).transpose(1, 2)
+
+
+def mamba(x, w):
+    """Gu and Dao, arXiv 2312.00752, algorithm 2"""
+    rates, rank = -w["A_log"].exp(), w["dt_proj.weight"].shape[1]
+    x, gate = linear(x, w, "in_proj").chunk(2, -1)
+    x = before(x, w, "conv1d")
+    step, b, c = linear(x, w, "x_proj").split(
+        (rank, rates.shape[1], rates.shape[1]), -1)
+    step = F.softplus(linear(step, w, "dt_proj"))
+    h, y = 0, []
+    for t in range(x.shape[1]):
+        h = h * torch.exp(step[:, t, :, None] * rates) + \
+            torch.einsum("ne,ns->nes", step[:, t] * x[:, t], b[:, t])
+        y.append(torch.einsum("nes,ns->ne", h, c[:, t]))
+    y = (torch.stack(y, 1) + w["D"] * x) * F.silu(gate)
+    return linear(y, w, "out_proj")
+
+
+def mamba2(x, w, heads, groups):
+    """Dao and Gu, arXiv 2405.21060, and its gated norm of groups"""
+    inner = w["out_proj.weight"].shape[1]
+    mixed = len(w["conv1d.weight"])
+    gate, x, step = linear(x, w, "in_proj").split((inner, mixed, heads), -1)
+    x, b, c = before(x, w, "conv1d").tensor_split(
+        (inner, (inner + mixed) // 2), -1)
+    x, which = x.unflatten(-1, (heads, -1)), torch.arange(heads) * groups
+    b, c = (y.unflatten(-1, (groups, -1))[:, :, which // heads]
+            for y in (b, c))
+    step = F.softplus(step + w["dt_bias"])
+    h, y = 0, []
+    for t in range(x.shape[1]):
+        decay = torch.exp(-w["A_log"].exp() * step[:, t])
+        h = h * decay[..., None, None] + torch.einsum(
+            "nh,nhp,nhs->nhps", step[:, t], x[:, t], b[:, t])
+        y.append(torch.einsum("nhps,nhs->nhp", h, c[:, t]))
+    y = torch.stack(y, 1) + w["D"][:, None] * x
+    y = y.flatten(2) * F.silu(gate)
+    if "norm.weight" in w:
+        parts = y.unflatten(-1, (groups, -1))
+        scale = torch.sqrt(parts.square().mean(-1, keepdim=True) + 1e-5)
+        y = (parts / scale).flatten(2) * w["norm.weight"]
+    return linear(y, w, "out_proj")
+
+
+def delta(q, k, v, decay, beta):
+    """Yang et al., arXiv 2412.06464, equation 10; heads of unit vectors"""
+    which = torch.arange(v.shape[2]) * q.shape[2] // v.shape[2]
+    q, k = (y[:, :, which] / torch.sqrt(y[:, :, which].square().sum(
+        -1, keepdim=True) + 1e-6) for y in (q, k))
+    h, y = 0, []
+    for t in range(v.shape[1]):
+        h = h * decay[:, t, :, :, None]
+        lacks = beta[:, t, :, None] * (v[:, t] - (
+            k[:, t, :, :, None] * h).sum(2))
+        h = h + torch.einsum("nhd,nhv->nhdv", k[:, t], lacks)
+        y.append((q[:, t, :, :, None] * h).sum(2) / q.shape[-1] ** 0.5)
+    return torch.stack(y, 1)
+
+
+def deltanet(x, w, heads, kheads, dim):
+    value = w["out_proj.weight"].shape[1]
+    if "in_proj_ba.weight" in w:  # the parts of a head of keys together
+        few = heads // kheads
+        parts = linear(x, w, "in_proj_qkvz").unflatten(-1, (kheads, -1))
+        q, k, v, gate = (y.flatten(2) for y in parts.split(
+            (dim, dim, value // kheads, value // kheads), -1))
+        qkv = torch.cat((q, k, v), -1)
+        parts = linear(x, w, "in_proj_ba").unflatten(-1, (kheads, -1))
+        b, a = parts[..., :few].flatten(2), parts[..., few:].flatten(2)
+    else:
+        qkv, gate, b, a = (linear(x, w, "in_proj_" + name)
+                           for name in ("qkv", "z", "b", "a"))
+    q, k, v = before(qkv, w, "conv1d").split(
+        (kheads * dim, kheads * dim, value), -1)
+    decay = torch.exp(-w["A_log"].exp() * F.softplus(a + w["dt_bias"]))
+    y = delta(q.unflatten(-1, (kheads, dim)), k.unflatten(-1, (kheads, dim)),
+              v.unflatten(-1, (heads, -1)), decay[..., None], b.sigmoid())
+    y = y / torch.sqrt(y.square().mean(-1, keepdim=True) + 1e-6)
+    y = (y * w["norm.weight"]).flatten(2) * F.silu(gate)
+    return linear(y, w, "out_proj")
+
+
+def kimi(x, w, heads, kheads, dim):
+    """Kimi Linear, arXiv 2510.26692: a decay of each channel of keys"""
+    q, k, v = (before(linear(x, w, n + "_proj"), w, n + "_conv1d")
+               for n in "qkv")
+    step = F.softplus(linear(linear(x, w, "f_a_proj"), w, "f_b_proj") +
+                      w["dt_bias"]).unflatten(-1, (heads, dim))
+    y = delta(q.unflatten(-1, (kheads, dim)), k.unflatten(-1, (kheads, dim)),
+              v.unflatten(-1, (heads, -1)),
+              torch.exp(-w["A_log"].exp()[:, None] * step),
+              linear(x, w, "b_proj").sigmoid())
+    gate = linear(x, w, "g_proj") if "g_proj.weight" in w else \
+        linear(linear(x, w, "g_a_proj"), w, "g_b_proj")
+    y = y / torch.sqrt(y.square().mean(-1, keepdim=True) + 1e-5)
+    y = (y * w["o_norm.weight"]).flatten(2) * gate.sigmoid()
+    return linear(y, w, "o_proj")
+
+
+class States(nn.Module):
+    """Without modules, which no PyTorch has: weights by name."""
+
+    def of(self, name):
+        return {key[len(name) + 1:]: values
+                for key, values in self.weights.items()
+                if key.startswith(name + ".")}
+
+    def forward(self, x):
+        of = self.of
+        return torch.cat((
+            mamba(x, of("ssm1")), mamba(x, of("ssm2")),
+            mamba2(x, of("ssm3"), 4, 2), mamba2(x, of("ssm4"), 3, 1)), -1), \
+            torch.cat((
+                deltanet(x, of("deltanet1"), 4, 2, 6),
+                deltanet(x, of("deltanet2"), 2, 2, 3),
+                kimi(x, of("deltanet3"), 3, 3, 5),
+                kimi(x, of("deltanet4"), 2, 1, 4)), -1)
+
+
+def states_give(model, inputs, weights):
+    model.weights = weights
+
+
 CASES = [
     Case("experts", [], Mixtures, sequence=True, keep=True,
          give=variants_give, path="tests/data/run/experts.net"),
+    Case("states", [], States, sequence=True, keep=True, give=states_give,
+         path="tests/data/run/states.net"),
     Case("variants", [], Variants, sequence=True, keep=True, eps=1e-6,
          give=variants_give, path="tests/data/run/variants.net"),
     Case("adapters", [], Adapters, keep=True, lies=True,

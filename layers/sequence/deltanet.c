@@ -11,10 +11,10 @@
  * fla/modules/fused_norm_gate.py; there is no measurement of them.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/check.h"
-#include "layers/layer.h"
-#include "layers/tape/lowering.h"
+#include "layers/sequence/mixer.h"
 
 enum { DECAY_HEADS = 1, DECAY_CHANNELS };
 enum { GATE_FULL = 1, GATE_LOW };
@@ -259,12 +259,10 @@ static struct extent rows_f32(const struct deltanet_recorder *r,
   return extent_sample(size_product(r->s.steps, features), WIDTH_F32);
 }
 
-/* The runtime has no kernel for it, so that nothing is lowered. */
 static size_t run(const struct deltanet_recorder *r, const size_t *in,
                   int count, struct operation op) {
   op.in = in;
   op.in_count = count;
-  op.does = LOWERS(UNKNOWN, 0);
   return tape_run(r->tape, &op);
 }
 
@@ -450,11 +448,143 @@ static size_t record_channels(const struct deltanet_recorder *r, size_t x) {
   return project(r, "out", normalise(r, y, gate), OUT);
 }
 
+/* Operands of the runtime's delta; `gate` multiplies its result. */
+struct delta_operands {
+  size_t q, k, v, step, beta, gate;
+};
+
+static size_t lower_matrix(const struct deltanet_recorder *r,
+                           const struct mixer_steps *m, const char *name,
+                           size_t in, enum delta_matrix which) {
+  return mixer_project(m, name, in, r->at.all[which].out, r->at.matrix[which],
+                       1);
+}
+
+static size_t lower_conv(const struct deltanet_recorder *r,
+                         const struct mixer_steps *m, size_t in, int which) {
+  return mixer_convolve(m, in, r->s.conv, r->at.conv[which], 1);
+}
+
+/* Projections of one matrix have the parts of a head of keys together. */
+static struct delta_operands lower_packed(const struct deltanet_recorder *r,
+                                          const struct mixer_steps *m, size_t x,
+                                          size_t *qkv) {
+  const struct deltanet_sizes *s = &r->s;
+  int64_t parts = s->kheads, each = s->value / parts, few = s->heads / parts;
+  struct delta_operands of = {0};
+  size_t all = lower_matrix(r, m, "in", x, QKVZ), three[3];
+  three[0] = mixer_gather(m, "query", all, parts, 0, s->dim);
+  three[1] = mixer_gather(m, "key", all, parts, s->dim, s->dim);
+  three[2] = mixer_gather(m, "value", all, parts, 2 * s->dim, each);
+  of.gate = mixer_gather(m, "gate", all, parts, 2 * s->dim + each, each);
+  *qkv = mixer_concat(m, three);
+  all = lower_matrix(r, m, "beta and decay", x, BA);
+  of.beta = mixer_gather(m, "beta", all, parts, 0, few);
+  of.step = mixer_gather(m, "decay", all, parts, few, few);
+  return of;
+}
+
+static struct delta_operands lower_heads(const struct deltanet_recorder *r,
+                                         const struct mixer_steps *m, size_t x,
+                                         bool packed) {
+  const struct deltanet_sizes *s = &r->s;
+  struct delta_operands of = {0};
+  size_t qkv;
+  if (packed) {
+    of = lower_packed(r, m, x, &qkv);
+  } else {
+    qkv = lower_matrix(r, m, "qkv", x, QKV);
+    of.gate = lower_matrix(r, m, "gate", x, Z);
+    of.beta = lower_matrix(r, m, "beta", x, B);
+    of.step = lower_matrix(r, m, "decay", x, A);
+  }
+  qkv = lower_conv(r, m, qkv, 0);
+  of.q = mixer_part(m, "query", qkv, 0, s->key);
+  of.k = mixer_part(m, "key", qkv, s->key, s->key);
+  of.v = mixer_part(m, "value", qkv, 2 * s->key, s->value);
+  of.gate = mixer_apply(m, "silu", DOES_SILU, of.gate);
+  return of;
+}
+
+static struct delta_operands lower_channels(const struct deltanet_recorder *r,
+                                            const struct mixer_steps *m,
+                                            size_t x) {
+  struct delta_operands of = {
+      .q = lower_conv(r, m, lower_matrix(r, m, "query", x, Q), 0),
+      .k = lower_conv(r, m, lower_matrix(r, m, "key", x, K), 1),
+      .v = lower_conv(r, m, lower_matrix(r, m, "value", x, V), 2),
+      .beta = lower_matrix(r, m, "beta", x, B_ALONE)};
+  of.step = lower_matrix(r, m, "decay", x, F_DOWN);
+  of.step = lower_matrix(r, m, "decay", of.step, F_UP);
+  bool full = r->at.all[G].out > 0;
+  of.gate = lower_matrix(r, m, "gate", x, full ? G : G_DOWN);
+  if (!full)
+    of.gate = lower_matrix(r, m, "gate", of.gate, G_UP);
+  of.gate = mixer_apply(m, "sigmoid", DOES_SIGMOID, of.gate);
+  return of;
+}
+
+/* Vectors of length 1 by an rms norm: x / root of (sum of squares + 1e-6) is
+ * the norm with an eps of 1e-6 / dim, divided by the root of dim. */
+static size_t lower_unit(const struct deltanet_recorder *r,
+                         const struct mixer_steps *m, const char *name,
+                         size_t in, double factor) {
+  double dim = (double)r->s.dim;
+  in = mixer_normalise(m, in, r->s.kheads, 1e-6 / dim, -1);
+  return mixer_scale(m, name, in, factor / sqrt(dim));
+}
+
+static size_t lower_delta(const struct deltanet_recorder *r,
+                          const struct mixer_steps *m,
+                          const struct delta_operands *of) {
+  const struct deltanet_sizes *s = &r->s;
+  const size_t in[5] = {of->q, of->k, of->v, of->step, of->beta};
+  const int64_t parts[4] = {s->kheads, s->kheads, s->heads, s->heads};
+  struct strides lies[5], all = mixer_strides(m, s->value), out;
+  for (int i = 0; i < 5; i++) {
+    lies[i] = tape_strides(r->tape, in[i]);
+    if (i < 4)
+      lies[i] = strides_split(&lies[i], 1, parts[i]);
+  }
+  out = strides_split(&all, 1, s->heads);
+  size_t y = tape_run(
+      r->tape,
+      &(struct operation){.name = "delta rule",
+                          .does = LOWERS(DELTA, .in = lies, .out = &out),
+                          .in = in,
+                          .in_count = 5,
+                          .out = rows(r, s->value),
+                          .work = extent_fixed(states_of(s), WIDTH_NET),
+                          .first_param = r->at.decay,
+                          .param_count = 1});
+  tape_see(r->tape, y, &all);
+  return y;
+}
+
+/* The operations of a plan. */
+static size_t lower(const struct deltanet_recorder *r, size_t x, bool packed) {
+  struct mixer_steps m = {r->tape, r->s.steps};
+  struct delta_operands of =
+      r->at.channels ? lower_channels(r, &m, x) : lower_heads(r, &m, x, packed);
+  of.q = lower_unit(r, &m, "query", of.q, 1 / sqrt((double)r->s.dim));
+  of.k = lower_unit(r, &m, "key", of.k, 1);
+  of.beta = mixer_apply(&m, "beta", DOES_SIGMOID, of.beta);
+  of.step = mixer_add(&m, "step", of.step, r->at.bias);
+  of.step = mixer_apply(&m, "softplus", DOES_SOFTPLUS, of.step);
+  size_t y = lower_delta(r, &m, &of);
+  y = mixer_normalise(&m, y, r->s.heads, r->at.channels ? 1e-5 : 1e-6,
+                      r->at.norm);
+  y = mixer_combine(&m, "gated", DOES_MUL, y, of.gate);
+  return lower_matrix(r, &m, "out", y, OUT);
+}
+
 static size_t deltanet_trace(const struct layer *layer, struct tape *tape,
                              const size_t *in) {
   const struct deltanet *net = layer->args;
   struct deltanet_recorder r = {.tape = tape, .s = sizes_of(layer)};
   r.at = places_of(net, &r.s);
+  if (tape->lowers)
+    return lower(&r, in[0], net->packed);
   return r.at.channels ? record_channels(&r, in[0])
                        : record_heads(&r, in[0], net->packed);
 }

@@ -11,8 +11,7 @@
 #include <inttypes.h>
 
 #include "base/check.h"
-#include "layers/layer.h"
-#include "layers/tape/lowering.h"
+#include "layers/sequence/mixer.h"
 
 enum { SSM_FUSED = 1, SSM_NAIVE };
 enum { CHUNK = 2048 }; /* positions between two states that the kernel keeps */
@@ -253,12 +252,10 @@ static struct extent rows(const struct ssm_recorder *r, int64_t features) {
   return extent_sample(size_product(r->s.steps, features), WIDTH_NET);
 }
 
-/* The runtime has no kernel for the scan, so that nothing is lowered. */
 static size_t run(const struct ssm_recorder *r, const size_t *in, int count,
                   struct operation op) {
   op.in = in;
   op.in_count = count;
-  op.does = LOWERS(UNKNOWN, 0);
   return tape_run(r->tape, &op);
 }
 
@@ -397,7 +394,7 @@ static size_t step_by_step(const struct ssm_recorder *r, size_t in) {
                                     .cast = CAST_LOW});
   x = function(r, "silu", x, inner);
   size_t seen = x;
-  if (!r->tape->profile->turned_products && !r->tape->lowers)
+  if (!r->tape->profile->turned_products)
     seen = tape_together(r->tape, x, turned);
   size_t parts = split(r, project(r, "x", seen, s->dbl, r->at.x, 1, turned), 3);
   for (size_t i = 0; i < 3; i++)
@@ -459,11 +456,104 @@ static size_t fused(const struct ssm_recorder *r, size_t in) {
                                 .cast = CAST_LOW});
 }
 
+/* Operands of the runtime's scan; the step of a channel or of a head. */
+struct scan_operands {
+  size_t x, step, b, c;
+};
+
+/* Without heads, all channels are one head with steps and rates of their
+ * own. */
+static size_t lower_scan(const struct ssm_recorder *r,
+                         const struct mixer_steps *m,
+                         const struct scan_operands *of) {
+  const struct ssm_sizes *s = &r->s;
+  const size_t in[4] = {of->x, of->step, of->b, of->c};
+  int64_t heads = s->heads ? s->heads : 1;
+  int64_t own = s->heads ? 1 : s->inner; /* channels with their own rates */
+  struct strides lies[4], lies_out = mixer_strides(m, s->inner), out = lies_out;
+  struct strides weights[2] = {
+      strides_dense(3, (int64_t[]){heads, own, s->heads ? 1 : s->state}),
+      strides_dense(2, (int64_t[]){heads, own})};
+  int64_t values = size_product(s->inner, s->state);
+  for (int i = 0; i < 4; i++) {
+    lies[i] = tape_strides(r->tape, in[i]);
+    lies[i] = strides_split(&lies[i], 1, i < 2 ? heads : s->groups);
+  }
+  out = strides_split(&out, 1, heads);
+  size_t y = tape_run(
+      r->tape,
+      &(struct operation){
+          .name = "scan",
+          .does = LOWERS(SCAN, .in = lies, .out = &out, .weights = weights),
+          .in = in,
+          .in_count = 4,
+          .out = rows(r, s->inner),
+          .work =
+              extent_fixed(size_product(s->heads ? 1 : 2, values), WIDTH_NET),
+          .first_param = r->at.decay,
+          .param_count = 2});
+  tape_see(r->tape, y, &lies_out);
+  return y;
+}
+
+/* The state's output, and the gate that multiplies it. */
+static size_t lower_channels(const struct ssm_recorder *r,
+                             const struct mixer_steps *m, size_t front,
+                             size_t *gate) {
+  const struct ssm_sizes *s = &r->s;
+  size_t x = mixer_part(m, "x", front, 0, s->inner);
+  *gate = mixer_part(m, "gate", front, s->inner, s->inner);
+  x = mixer_convolve(m, x, s->conv, r->at.conv, r->at.conv_count);
+  size_t parts = mixer_project(m, "x", x, s->dbl, r->at.x, 1);
+  size_t step = mixer_part(m, "step", parts, 0, s->rank);
+  step = mixer_project(m, "step", step, s->inner, r->at.step, 2);
+  step = mixer_apply(m, "softplus", DOES_SOFTPLUS, step);
+  size_t b = mixer_part(m, "b", parts, s->rank, s->state);
+  size_t c = mixer_part(m, "c", parts, s->rank + s->state, s->state);
+  return lower_scan(r, m, &(struct scan_operands){x, step, b, c});
+}
+
+static size_t lower_heads(const struct ssm_recorder *r,
+                          const struct mixer_steps *m, size_t front,
+                          size_t *gate) {
+  const struct ssm_sizes *s = &r->s;
+  int64_t shared = (s->mixed - s->inner) / 2;
+  *gate = mixer_part(m, "gate", front, 0, s->inner);
+  size_t mixed = mixer_part(m, "x", front, s->inner, s->mixed);
+  size_t step = mixer_part(m, "step", front, s->inner + s->mixed, s->heads);
+  mixed = mixer_convolve(m, mixed, s->conv, r->at.conv, r->at.conv_count);
+  step = mixer_add(m, "step", step, r->at.step);
+  step = mixer_apply(m, "softplus", DOES_SOFTPLUS, step);
+  size_t x = mixer_part(m, "x", mixed, 0, s->inner);
+  size_t b = mixer_part(m, "b", mixed, s->inner, shared);
+  size_t c = mixer_part(m, "c", mixed, s->inner + shared, shared);
+  return lower_scan(r, m, &(struct scan_operands){x, step, b, c});
+}
+
+/* The operations of a plan: the same for all kernels. */
+static size_t lower(const struct ssm_recorder *r, size_t in) {
+  const struct ssm_sizes *s = &r->s;
+  struct mixer_steps m = {r->tape, s->steps};
+  size_t gate;
+  size_t front = mixer_project(&m, "in", in, s->front, 0, r->at.count);
+  size_t y = s->heads ? lower_heads(r, &m, front, &gate)
+                      : lower_channels(r, &m, front, &gate);
+  gate = mixer_apply(&m, "silu", DOES_SILU, gate);
+  y = mixer_combine(&m, "gated", DOES_MUL, y, gate);
+  if (s->heads && r->norm) {
+    y = mixer_normalise(&m, y, s->groups, 1e-5, -1);
+    y = layer_weigh(r->tape, y, r->at.out - 1, false, rows(r, s->inner));
+  }
+  return mixer_project(&m, "out", y, s->channels, r->at.out, r->at.count);
+}
+
 static size_t ssm_trace(const struct layer *layer, struct tape *tape,
                         const size_t *in) {
   const struct ssm *ssm = layer->args;
   struct ssm_recorder r = {tape, sizes_of(layer), places_of(ssm),
                            ssm->norm == NORM_ON};
+  if (tape->lowers)
+    return lower(&r, in[0]);
   bool one = ssm->kernel ? ssm->kernel == SSM_FUSED
                          : tape->profile->fused_attention &&
                                !tape->profile->cpu_kernels;
