@@ -121,6 +121,7 @@ class Watch(TorchDispatchMode):
         self.biases = biases  # biases_of(): added in place
         self.zeros = None  # what zeros() has just made
         self.inside = 0  # tensors of the operation that ran last, at most
+        self.saved = set()  # keys of what autograd keeps, or kept
         self.numbers = 0  # that hooks do not get
 
     def note(self, tensor):
@@ -130,6 +131,10 @@ class Watch(TorchDispatchMode):
             blocks = -(-storage.nbytes() // self.block)
             self.alive[key] = StorageWeakRef(storage), blocks * self.block
         return tensor
+
+    def save(self, tensor):
+        self.saved.add(key_of(tensor))
+        return self.note(tensor)
 
     def free_numbers(self, outs):
         """When backward has run their nodes."""
@@ -314,14 +319,20 @@ def saved_by(run, outside, bits=0):
     return sum(sizes.values())
 
 
-def peak_of(run, outside, biases=(), block=1):
-    """The most that is alive in a step."""
+def peak_of(run, outside, biases=(), block=1, frames=True):
+    """The most that is alive in a step. Without `frames` a variable of a forward
+    pass ends with its last use, and so does a module's input, which Python holds
+    until the call ends."""
     with Watch(outside, biases, block) as watch:
+        lives = contextlib.nullcontext() if frames else \
+            Lives(outside, biases, block)
         # Numbers that are saved as tensors no operation makes.
-        with torch.autograd.graph.saved_tensors_hooks(
-                lambda t: alone(watch.note(t)), lambda t: t):
+        with lives, torch.autograd.graph.saved_tensors_hooks(
+                lambda t: alone(watch.save(t)), lambda t: t):
             outs = run()
         outs = tuple(t for t in tensors_of(outs) if t.is_floating_point())
+        if not frames:
+            watch.peak = lives.most(outs, watch.saved)
         watch.free_numbers(outs)
         backward(outs)
     return watch.peak
@@ -341,21 +352,23 @@ def measure(model, inputs, bits=0):
 class Lives(TorchDispatchMode):
     """The first and last operation that touches each storage."""
 
-    def __init__(self, outside, biases):
+    def __init__(self, outside, biases, block=1):
         super().__init__()
         self.outside, self.seen, self.lives, self.now = outside, {}, [], 0
-        self.biases = biases
+        self.biases, self.block = biases, block
 
     def touch(self, value):
         if not isinstance(value, torch.Tensor):
             return
         storage, key = storage_of(value), key_of(value)
-        if key in self.outside or not storage.nbytes():
+        if key in self.outside or key in Watch.on_host or \
+                not storage.nbytes():
             return
         held = self.seen.get(key)
         if held is None or held[0].expired():
             held = self.seen[key] = (StorageWeakRef(storage), len(self.lives))
-            self.lives.append([self.now, self.now, storage.nbytes()])
+            blocks = -(-storage.nbytes() // self.block)
+            self.lives.append([self.now, self.now, blocks * self.block])
         self.lives[held[1]][1] = self.now
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -367,10 +380,13 @@ class Lives(TorchDispatchMode):
             self.touch(value)
         return out
 
-    def most(self, outs):
+    def most(self, outs, saved=()):
         self.now += 1
         for out in outs:
             self.touch(out)
+        for key, (storage, at) in self.seen.items():
+            if key in saved and not storage.expired():
+                self.lives[at][1] = self.now
         return most_alive(self.lives)
 
 

@@ -96,8 +96,8 @@ def torch_of(netc, net, batch, precision, listing, peaks):
             with context():
                 return model(*inputs)
         saved = saved_of(run, outside)
-        peak = alive.peak_of(run, outside, block=fake_cuda.BLOCK) if peaks \
-            else None
+        peak = alive.peak_of(run, outside, block=fake_cuda.BLOCK,
+                             frames=False) if peaks else None
         return saved, peak
 
 

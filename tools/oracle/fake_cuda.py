@@ -21,6 +21,9 @@ ops = torch.ops.aten
 any_attention = F.scaled_dot_product_attention
 any_batch_norm = torch.batch_norm
 LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
+# One kernel on a GPU. A build without it has those of a CPU, and its autograd
+# would compose these from steps on any other device: native_functions.yaml.
+KERNELS = "silu_backward", "mish_backward"
 on_host = Watch.on_host  # seeds, by key
 
 
@@ -123,6 +126,16 @@ class Convolutions(TorchDispatchMode):
         return made.contiguous(memory_format=LAST[x.dim()])
 
 
+def kernel(name):
+    """The operation as one call, to be run where autograd is."""
+    func = getattr(ops, name).default
+
+    def run(*args):
+        with torch._C._AutoDispatchBelowAutograd():
+            return func(*args)
+    return run
+
+
 @contextlib.contextmanager
 def autocast(dtype):
     """torch.autocast("cuda"), which a build without CUDA turns off."""
@@ -141,6 +154,9 @@ def autocast(dtype):
 def card():
     """Within it, tensors that are made on `cuda` are fake."""
     ctypes.CDLL(GUARD)
+    library = torch.library.Library("aten", "IMPL")
+    for name in KERNELS:
+        library.impl(name, kernel(name), "AutogradCUDA")
     torch.cuda._lazy_init = lambda: None
     torch.autograd.set_multithreading_enabled(False)
     F.scaled_dot_product_attention = attention
@@ -155,6 +171,7 @@ def card():
         F.scaled_dot_product_attention = any_attention
         torch._C._nn.scaled_dot_product_attention = any_attention
         torch.batch_norm = any_batch_norm
+        library._destroy()
 
 
 def blocks(tensor):
