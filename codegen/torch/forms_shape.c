@@ -109,20 +109,28 @@ void form_permute(struct torch_form *f) {
   view(f, LAST);
 }
 
-/* [:, :, 3:5]; `from` and the output have netc's axes. */
+/*
+ * [:, 3:5] or [..., 3:5]; `from` and the output have netc's axes. Each `:` is a
+ * view whose backward makes a tensor as large as the whole: applySlicing() of
+ * torch/csrc/autograd/python_variable_indexing.cpp.
+ */
 static void part(struct torch_form *f, const int64_t *from) {
   const struct shape *in = f->layer->in[0], *out = &f->layer->out;
   struct torch_seen lies = in->rank > 1 ? f->in[0] : LAST;
-  int last = 0;
+  int last = 0, cuts = 0;
   int axis_of[LIMIT_RANK + 1] = {0};
   for (int i = 0; i < in->rank; i++) {
     int dim = form_dim(in, i, lies.order);
     axis_of[dim] = i;
+    cuts += out->dim[i] != in->dim[i];
     if (out->dim[i] != in->dim[i] && dim > last)
       last = dim;
   }
+  bool alone = cuts == 1 && last == in->rank;
   CALL(f, "%c", last ? form_on(f, 0, lies) : form_in(f, 0, lies));
-  for (int dim = 0; last && dim <= last; dim++) {
+  if (alone)
+    CALL(f, "[...");
+  for (int dim = alone ? last : 0; last && dim <= last; dim++) {
     int i = axis_of[dim];
     bool whole = dim == 0 || out->dim[i] == in->dim[i];
     CALL(f, dim ? ", " : "[");
