@@ -110,7 +110,7 @@ class Maps(nn.Module):
         y = torch.tanh(x)
         z = F.softplus(x)
         x = torch.maximum(torch.maximum(x, y), z)
-        x = x[:, :, :, 1:5]
+        x = x[..., 1:5]
         x = x[:, :, 2:5]
         x = x[:, 0:9]
         x = F.adaptive_max_pool2d(x, (3, 2))

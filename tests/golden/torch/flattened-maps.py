@@ -59,7 +59,7 @@ class FlattenedMaps(nn.Module):
                                                    -1).flatten(1).unflatten(
             1, (4, -1)).transpose(1, 2).flatten(1, 2)
         z = self.linear2(z.unflatten(1, (4, 6, 5)).movedim(-1, 1).flatten(1))
-        u = vector.unflatten(1, (5, 4, 6)).movedim(1, -1).flatten(1)[:, 5:50]
+        u = vector.unflatten(1, (5, 4, 6)).movedim(1, -1).flatten(1)[..., 5:50]
         u = self.linear3(u)
         v = vector.unflatten(1, (5, 4, 6)).movedim(1,
                                                    -1).flatten(1).reshape(
@@ -89,7 +89,7 @@ class FlattenedMaps(nn.Module):
         code = self.code(t5)
         t5 = F.linear(code, self.code.weight.t())
         t6 = F.linear(code, self.code.weight.t())
-        t6 = t6.unflatten(1, (5, 4, 6)).movedim(1, -1).flatten(1)[:, 3:50]
+        t6 = t6.unflatten(1, (5, 4, 6)).movedim(1, -1).flatten(1)[..., 3:50]
         t7 = F.linear(code, self.code.weight.t())
         t7 = F.relu(t7, inplace=True)
         t7 = t7.reshape(-1, 5, 4, 6)
