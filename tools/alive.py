@@ -320,9 +320,9 @@ def saved_by(run, outside, bits=0):
 
 
 def peak_of(run, outside, biases=(), block=1, frames=True):
-    """The most that is alive in a step. Without `frames` a variable of a forward
-    pass ends with its last use, and so does a module's input, which Python holds
-    until the call ends."""
+    """The most that is alive in a step. Without `frames` a variable of a
+    forward pass ends with its last use, and so does a module's input, which
+    Python holds until the call ends."""
     with Watch(outside, biases, block) as watch:
         lives = contextlib.nullcontext() if frames else \
             Lives(outside, biases, block)
