@@ -5,11 +5,11 @@ Run by tools/oracle/run.sh in the root of `make oracle`. A line for each net:
 name, precision, bytes of netc and of PyTorch, each storage in whole blocks of
 512, and their difference; with --peaks the peak of a step, too, where a
 variable of the forward pass ends with its last use (Python holds it until its
-function returns). `mixed`: under autocast to bfloat16. `--list`: what is kept, by the node that keeps it.
-`--rows` writes rows of tests/data/torch2/cuda.csv. `torchvision:NAME` is a
-model of torchvision itself, and netc's figure is that of the source that
-netc.from_torch writes for it, which --write stores in a folder. Ends with 1 if
-a net of --exact differs in the bytes that are kept.
+function returns). `mixed`: under autocast to bfloat16. `--list`: what is kept,
+by the node that keeps it. `--rows` writes rows of tests/data/torch2/cuda.csv.
+`torchvision:NAME` is a model of torchvision itself, and netc's figure is that
+of the source that netc.from_torch writes for it, which --write stores in a
+folder. Ends with 1 if a net of --exact differs in the bytes that are kept.
 """
 import argparse
 import collections
