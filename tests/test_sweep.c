@@ -53,7 +53,7 @@ static void rows_answer_what_is_asked(void **state) {
   expect(text_of(NETC " sweep %s", sweeps[1]), 0,
          ",ram_bytes,flash_bytes,verdict,origin\nrpi-pico,4632902,", "");
   expect(text_of(NETC " sweep %s", sweeps[1]), 0,
-         ",400992,18547153,does not fit,netc-", "");
+         ",400992,18547187,does not fit,netc-", "");
   expect(NETC " sweep examples/llama3.net --context 8K,32K --weight-dtype "
               "q4_k_m",
          0, ",inference_bytes,host_bytes,longest_context,most_sequences,origin",

@@ -256,10 +256,13 @@ static void put_layer(struct header_layers *l, int64_t index) {
   arena_release(h->c->arena, mark);
 }
 
-/* The layer's own convolution, not that of an adapter after it. */
+/* The layer's own convolution, not that of an adapter after it, nor one that is
+ * a part of another layer, as of `ssm`. */
 static void find_convolution(struct header_layers *l,
                              const struct program_op *op) {
-  if ((op->was == DOES_CONV || op->was == DOES_DECONV ||
+  const struct layer_kind *kind = l->h->c->model->nodes.at[op->node].kind;
+  if ((kind->windows || kind->spreads) &&
+      (op->was == DOES_CONV || op->was == DOES_DECONV ||
        op->was == DOES_DEFORMCONV) &&
       !l->convolution_of[op->node])
     l->convolution_of[op->node] = op;
