@@ -197,8 +197,9 @@ struct netc_recipe_setting {
   const char *name, *value;
   const char *source; /* repository, file and version */
 };
-NETC_API enum netc_status netc_recipe_setting(
-    size_t recipe, size_t index, struct netc_recipe_setting *setting);
+NETC_API enum netc_status
+netc_recipe_setting(size_t recipe, size_t index,
+                    struct netc_recipe_setting *setting);
 
 /*
  * Adds devices from a table in CSV, whose first line names the columns

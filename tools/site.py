@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 GROUPS = [
     ("start", "README tutorial cookbook gallery"),
     ("write", "language reference layers zoo for-llms words"),
-    ("train", "memory gpus placement accuracy"),
+    ("train", "memory recipes gpus placement accuracy"),
     ("serve", "serving"),
     ("show", "playground pictures html"),
     ("exchange", "import interchange weights"),

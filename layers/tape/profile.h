@@ -53,8 +53,8 @@ struct profile {
   int reserve;             /* percent of a step that an estimate keeps free */
   int used;                /* thousandths of a device's free memory: no
                             * published step that ran took more; 0: unknown */
-  int tight, tight_ran;    /* published steps whose verdict is `tight`, and those
-                            * of them that ran */
+  int tight, tight_ran; /* published steps whose verdict is `tight`, and those
+                         * of them that ran */
 };
 
 /* All names of profiles, each after a blank. */
