@@ -13,7 +13,13 @@ struct finder {
   size_t front_count;
   int64_t words, width; /* of the first embedding */
   size_t table;         /* index of its parameter */
+  unsigned char *from;  /* by node: inputs it depends on, bits of from_input */
+  bool *tower;          /* by node: as weight_tensor's */
+  int64_t *depth;       /* by node: number of blocks it depends on */
+  bool states;          /* the last block has a recurrent layer */
 };
+
+enum from_input { FROM_TOKENS = 1, FROM_OTHERS = 2 };
 
 static bool begins(const char *name, const char *with) {
   return strncmp(name, with, strlen(with)) == 0;
@@ -34,13 +40,19 @@ static enum weight_role role_in_attention(const char *name) {
   return begins(name, "q_") ? ROLE_QUERY : ROLE_OTHER;
 }
 
-/* The same of a layer with a state, which has more projections of its input. */
-static enum weight_role role_beside_state(const char *name) {
-  if (strcmp(name, "in_proj_qkv.weight") == 0)
-    return ROLE_JOINT;
+/* The same of a layer with a state: Mamba's and delta nets' modules. */
+static enum weight_role role_in_state(const char *name) {
   if (begins(name, "out_proj") || begins(name, "o_proj"))
-    return ROLE_STATE_OUT;
-  return strstr(name, "_proj") ? ROLE_STATE_IN : ROLE_OTHER;
+    return ROLE_STATED;
+  if (begins(name, "in_proj_qkv"))
+    return ROLE_JOINT;
+  if (begins(name, "q_proj") || begins(name, "k_proj") ||
+      begins(name, "v_proj"))
+    return role_in_attention(name);
+  if (begins(name, "in_proj.") || begins(name, "in_proj_z") ||
+      begins(name, "g_"))
+    return ROLE_GATE;
+  return strstr(name, "_proj") ? ROLE_DECAY : ROLE_OTHER;
 }
 
 static bool is_front(const struct finder *f, const struct layer_kind *kind) {
@@ -50,11 +62,6 @@ static bool is_front(const struct finder *f, const struct layer_kind *kind) {
   return false;
 }
 
-/* It reads other tokens: a block begins with it. */
-static bool mixes(const struct layer_kind *kind) {
-  return kind->cache || kind->state;
-}
-
 static enum weight_role role_of(const struct finder *f, const struct node *node,
                                 size_t index, const struct param *param) {
   const struct weight_tensor *tensor = &f->roles->at[index];
@@ -62,15 +69,17 @@ static enum weight_role role_of(const struct finder *f, const struct node *node,
     return ROLE_OTHER;
   if (node->kind->input == INPUT_INDEX)
     return ROLE_TABLE;
-  if (mixes(node->kind))
-    return !param->name        ? ROLE_OTHER
-           : node->kind->cache ? role_in_attention(param->name)
-                               : role_beside_state(param->name);
+  if (node->kind->cache)
+    return param->name ? role_in_attention(param->name) : ROLE_OTHER;
+  if (node->kind->state)
+    return param->name ? role_in_state(param->name) : ROLE_OTHER;
   if (!node->kind->macs) /* it is added, not multiplied */
     return ROLE_OTHER;
   if (is_front(f, node->kind) && param->name &&
       strcmp(param->name, "weight") == 0) /* not the one of `latent` */
     return ROLE_ROUTER;
+  if (tensor->out == 1 && f->roles->have_experts[tensor->block])
+    return ROLE_ROUTER; /* the gate of shared experts */
   if (f->words && tensor->out == f->words)
     return ROLE_HEAD;
   return tensor->out == f->width ? ROLE_BACK : ROLE_LINEAR;
@@ -93,7 +102,8 @@ static void find_param(struct finder *f, const struct node *node, size_t index,
   *tensor =
       (struct weight_tensor){.block = max_i64(roles->blocks - 1, 0),
                              .attention = max_i64(roles->attentions - 1, 0),
-                             .expert = node->copies > 1};
+                             .expert = node->copies > 1,
+                             .tower = f->tower[node - f->model->nodes.at]};
   roles->have_experts[tensor->block] |= tensor->expert;
   if (param->rank == 2)
     tensor->in = param->dim[0];
@@ -105,10 +115,42 @@ static void find_param(struct finder *f, const struct node *node, size_t index,
   else if (tensor->role == ROLE_HEAD &&
            f->model->params.at[index].same != f->table)
     roles->tied = false;
-  else if (tensor->role == ROLE_QUERY && !roles->queries)
+  else if (tensor->role == ROLE_QUERY && !roles->queries && !tensor->tower)
     roles->queries = tensor->out;
-  else if (tensor->role == ROLE_KEY && !roles->keys)
+  else if (tensor->role == ROLE_KEY && !roles->keys && !tensor->tower)
     roles->keys = tensor->out;
+}
+
+/* What a node depends on. A net without tokens has no towers. */
+static void find_inputs(struct finder *f) {
+  const struct model *model = f->model;
+  bool tokens = false;
+  for (size_t i = 0; i < model->predicted_sources; i++) {
+    int64_t source = model->sources.at[i];
+    bool words = model->nodes.at[source].out->dtype != DTYPE_FLOAT;
+    f->from[source] = words ? FROM_TOKENS : FROM_OTHERS;
+    tokens = tokens || words;
+  }
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      f->from[i] |= f->from[node_input(model, node, k)];
+  }
+  for (size_t i = 0; i < model->nodes.count; i++)
+    f->tower[i] = tokens && f->from[i] == FROM_OTHERS;
+}
+
+/* Attention and a recurrent layer side by side are one block. */
+static void count_block(struct finder *f, int64_t index) {
+  const struct node *node = &f->model->nodes.at[index];
+  if ((!node->kind->cache && !node->kind->state) || f->tower[index])
+    return;
+  bool beside =
+      f->depth[index] < f->roles->blocks && (node->kind->state || f->states);
+  f->roles->blocks += !beside;
+  f->roles->attentions += node->kind->cache != NULL;
+  f->states = node->kind->state != NULL;
+  f->depth[index] = f->roles->blocks;
 }
 
 static void find_node(struct finder *f, int64_t index,
@@ -119,8 +161,7 @@ static void find_node(struct finder *f, int64_t index,
   if (!node->kind->params || !node->param_count)
     return;
   layer_params(&layer, &f->params);
-  f->roles->blocks += mixes(node->kind);
-  f->roles->attentions += node->kind->cache != NULL;
+  count_block(f, index);
   f->roles->experts = max_i64(f->roles->experts, node->copies);
   for (int i = 0; i < node->param_count; i++) {
     size_t each = (size_t)(i / node->copies);
@@ -133,11 +174,16 @@ static void find_node(struct finder *f, int64_t index,
 void weight_roles_find(const struct model *model, struct arena *arena,
                        struct weight_roles *roles) {
   const struct shape **in = model_layer_room(model);
-  struct finder f = {.model = model,
-                     .roles = roles,
-                     .params = {.arena = arena},
-                     .fronts = arena_alloc(arena, model->nodes.count + 1,
-                                           sizeof(struct layer_kind *))};
+  struct finder f = {
+      .model = model,
+      .roles = roles,
+      .params = {.arena = arena},
+      .fronts = arena_alloc(arena, model->nodes.count + 1,
+                            sizeof(struct layer_kind *)),
+      .from = arena_alloc(arena, model->nodes.count + 1, 1),
+      .tower = arena_alloc(arena, model->nodes.count + 1, sizeof(bool)),
+      .depth = arena_alloc(arena, model->nodes.count + 1, sizeof(int64_t))};
+  find_inputs(&f);
   *roles = (struct weight_roles){
       .at = arena_alloc(arena, model->params.count + 1, sizeof *roles->at),
       .have_experts = arena_alloc(arena, model->nodes.count + 1,
@@ -147,9 +193,13 @@ void weight_roles_find(const struct model *model, struct arena *arena,
     if (front && !is_front(&f, front))
       f.fronts[f.front_count++] = front;
   }
-  for (size_t i = 0; i < model->nodes.count; i++)
-    if (!model->nodes.at[i].train_only)
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      f.depth[i] = max_i64(f.depth[i], f.depth[node_input(model, node, k)]);
+    if (!node->train_only)
       find_node(&f, (int64_t)i, in);
+  }
 }
 
 /* Mixes of llama.cpp's files */
@@ -225,9 +275,10 @@ static enum blocks blocks_besides(const struct weights_mix *mix,
     return roles->experts == 8 ? mix->attended_of_eight : mix->attended;
   case ROLE_BACK: return choose(&mix->back, tensor->block, roles->blocks);
   case ROLE_LINEAR: return choose(&mix->linear, tensor->block, roles->blocks);
-  case ROLE_STATE_IN:
-  case ROLE_STATE_OUT:
-  case ROLE_LATENT: break;
+  case ROLE_LATENT:
+  case ROLE_DECAY:
+  case ROLE_GATE:
+  case ROLE_STATED: break;
   }
   return BLOCKS_NONE;
 }
@@ -296,11 +347,13 @@ static enum weights_part weight_part(const struct weight_roles *roles,
       [ROLE_ROUTER] = WEIGHTS_OF_ROUTER, [ROLE_LATENT] = WEIGHTS_OF_LATENTS,
       [ROLE_QUERY] = WEIGHTS_OF_Q,       [ROLE_KEY] = WEIGHTS_OF_K,
       [ROLE_VALUE] = WEIGHTS_OF_V,       [ROLE_JOINT] = WEIGHTS_OF_QKV,
-      [ROLE_STATE_IN] = WEIGHTS_OF_QKV,  [ROLE_STATE_OUT] = WEIGHTS_OF_O,
       [ROLE_ATTENDED] = WEIGHTS_OF_O,    [ROLE_LINEAR] = WEIGHTS_OF_UP,
-      [ROLE_BACK] = WEIGHTS_OF_DOWN};
+      [ROLE_BACK] = WEIGHTS_OF_DOWN,     [ROLE_DECAY] = WEIGHTS_OF_DECAY,
+      [ROLE_GATE] = WEIGHTS_OF_QKV,      [ROLE_STATED] = WEIGHTS_OF_O};
   const struct weight_tensor *tensor = &roles->at[index];
   enum weights_part part = parts[tensor->role];
+  if (tensor->tower)
+    return WEIGHTS_OF_VISION;
   if (part != WEIGHTS_OF_UP && part != WEIGHTS_OF_DOWN)
     return part;
   if (tensor->expert)
@@ -314,20 +367,28 @@ unsigned weight_parts(const struct model *model,
                       int64_t last) {
   unsigned parts = 0;
   for (size_t i = 0; i < model->params.count; i++)
-    if (roles->at[i].role != ROLE_OTHER && roles->at[i].block >= first &&
-        roles->at[i].block <= last)
+    if ((roles->at[i].role != ROLE_OTHER || roles->at[i].tower) &&
+        roles->at[i].block >= first && roles->at[i].block <= last)
       parts |= 1U << weight_part(roles, i);
   return parts;
 }
 
-/* A matrix in the type that its part has. */
+/* A matrix in the type that its part has; a tower also has kernels. */
 static bool bytes_of_part(int type, const struct weight_tensor *tensor,
-                          int64_t count, int64_t *bytes) {
+                          const struct model_param *param, int64_t *bytes) {
   const struct weights_type *own = weights_type(type);
+  bool linears = own->scope == SCOPE_LINEARS;
   *bytes = WEIGHT_PLAIN;
-  return !type || (own->scope == SCOPE_LINEARS
-                       ? bytes_of_linear(own, tensor, count, bytes)
-                       : block_bytes(&own->block, count, bytes));
+  if (!type || param->rank < 2 || (linears && tensor->role == ROLE_OTHER))
+    return true;
+  return linears ? bytes_of_linear(own, tensor, param->count, bytes)
+                 : block_bytes(&own->block, param->count, bytes);
+}
+
+/* llama.cpp's converter writes a tower into a file of its own, in 16 bits
+ * (convert_hf_to_gguf.py --mmproj). */
+static enum blocks blocks_of_tower(const struct model_param *param) {
+  return param->rank < 2 ? BLOCKS_F32 : BLOCKS_F16;
 }
 
 bool weight_bytes(const struct model *model, const struct weight_roles *roles,
@@ -342,7 +403,7 @@ bool weight_bytes(const struct model *model, const struct weight_roles *roles,
   const struct weights_other *other =
       weights_of_part(infer->weights, weight_part(roles, index), tensor->block);
   if (other)
-    return bytes_of_part(other->type, tensor, param->count, bytes);
+    return bytes_of_part(other->type, tensor, param, bytes);
   if (type->scope == SCOPE_MATRICES)
     return param->rank < 2 || block_bytes(&type->block, param->count, bytes);
   if (type->scope == SCOPE_KERNELS && !param->narrow)
@@ -352,7 +413,9 @@ bool weight_bytes(const struct model *model, const struct weight_roles *roles,
   if (type->scope == SCOPE_LINEARS)
     return !in_a_linear(tensor->role) ||
            bytes_of_linear(type, tensor, param->count, bytes);
-  enum blocks blocks = that_divide(blocks_for(&type->mix, roles, tensor),
-                                   max_i64(row_of(tensor), 1));
+  enum blocks blocks = tensor->tower
+                           ? blocks_of_tower(param)
+                           : that_divide(blocks_for(&type->mix, roles, tensor),
+                                         max_i64(row_of(tensor), 1));
   return block_bytes(blocks_type(blocks), param->count, bytes);
 }

@@ -13,13 +13,14 @@ enum weight_role {
   ROLE_HEAD,   /* one score per token of the vocabulary */
   ROLE_ROUTER, /* one score per expert */
   ROLE_LATENT, /* attention: projection to a latent vector for all heads */
+  ROLE_DECAY,  /* recurrent state: decays and steps, one for a head */
+  ROLE_GATE,   /* recurrent state: input and output gates */
+  ROLE_STATED, /* recurrent state: output projection */
   ROLE_QUERY,  /* attention: projection to queries */
   ROLE_KEY,
   ROLE_VALUE,
   ROLE_JOINT,    /* queries, keys and values in one */
   ROLE_ATTENDED, /* attention: output projection */
-  ROLE_STATE_IN, /* delta nets, Mamba: projections of the input */
-  ROLE_STATE_OUT,
   ROLE_LINEAR,
   ROLE_BACK, /* linear layer back to the embedding's width */
 };
@@ -28,15 +29,16 @@ enum weight_role {
 struct weight_tensor {
   enum weight_role role;
   int64_t in, out; /* of a matrix */
-  /* Index of the layer that mixes tokens, and of the attention layer, that it
-   * belongs to or follows. */
+  /* Index of the attention or recurrent layer, and of the one with a KV cache,
+   * that it belongs to or follows; those of a tower do not count. */
   int64_t block, attention;
   bool expert; /* one of several */
+  bool tower;  /* computed from other inputs than tokens: pictures, sound */
 };
 
 struct weight_roles {
   struct weight_tensor *at; /* by parameter of the model */
-  int64_t blocks;           /* number of layers that mix tokens */
+  int64_t blocks;           /* number of attention or recurrent layers */
   int64_t attentions;       /* those with a KV cache */
   int64_t queries, keys;    /* outputs in the first one; 0: packed */
   bool tied;                /* the embedding is also the head */

@@ -229,7 +229,8 @@ static void layers_with_a_state_are_blocks(void **state) {
     const char *weights;
     int64_t more;
   } cases[] = {{"fp8", 0},
-               {"\"fp8 qkv@0\"", 32 * (44 + 20 + 4 + 4) - 4 * 4},
+               {"\"fp8 qkv@0\"", 32 * (44 + 20) - 4 * 2},
+               {"\"fp8 decay@0\"", 32 * (4 + 4) - 4 * 2},
                {"\"fp8 o@0\"", 32 * 20 - 4},
                {"\"fp8 q@1\"", 32 * 32 - 4},
                {"\"fp8 o@1\"", 32 * 32 - 4}};
@@ -243,6 +244,58 @@ static void layers_with_a_state_are_blocks(void **state) {
   }
 }
 
+/* A block is a layer of attention or a recurrent one, and what follows it.
+ * Those of a tower do not count, and side by side they are one. */
+static void parts_are_counted_after_the_tower(void **state) {
+  (void)state;
+  static const char net[] =
+      "net small\n"
+      "input image 32x32x3\n"
+      "input tokens 64 : i32\n"
+      "from image\n"
+      "conv 64 8x8 /8 nobias\n"
+      "reshape _ x 64\n"
+      "add { attention 4 nobias } {}\n"
+      "picture: linear 64 nobias\n"
+      "from tokens\n"
+      "embed 1000 64\n"
+      "concat picture {} axis=l\n"
+      "add { deltanet 4 kheads=2 dim=16 vdim=16 conv=4 } {}\n"
+      "add { linear 128 nobias; linear 64 nobias } {}\n"
+      "add { add { attention 4 causal nobias } {\n"
+      "  ssm state=16 conv=4 heads=8 dim=8 groups=1 } } {}\n"
+      "add { linear 256 nobias; linear 64 nobias } {}\n"
+      "infer dtype=bf16\n"
+      "infer weight_dtype=\"fp8 %s\"\n";
+  static const struct {
+    const char *parts;
+    int64_t matrices, values; /* that are in 16 bits, and not in 8 */
+  } cases[] = {
+      {"vision", 5, 4 * 64 * 64 + 64 * 64},
+      {"mlp@0", 2, 2 * 64 * 128},
+      {"mlp@1", 2, 2 * 64 * 256},
+      {"o@0", 1, 64 * 64},
+      {"o@1", 2, 2 * 64 * 64}, /* also the recurrent layer's */
+      {"decay", 2, 2 * 4 * 64},
+  };
+  char text[1200];
+  snprintf(text, sizeof text, net, "table");
+  int64_t all = take(compile(text, ""), inference, "weight_bytes");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    snprintf(text, sizeof text, net, cases[i].parts);
+    int64_t bytes = take(compile(text, ""), inference, "weight_bytes");
+    print_message("%s\n", cases[i].parts);
+    assert_int_equal(bytes - all, cases[i].values - 4 * cases[i].matrices);
+  }
+  const char *folder = scratch("quantised-blocks");
+  snprintf(text, sizeof text, net, "mlp@2");
+  write_in(folder, "small.net", text);
+  snprintf(text, sizeof text, NETC " %s/small.net --predict", folder);
+  expect(text, 2, "",
+         "`mlp@2` is no part of this net, which has table q k v qkv o up down "
+         "decay vision, in blocks from 0 to 1");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(parts_have_the_types_of_their_modules),
@@ -252,6 +305,7 @@ int main(void) {
       cmocka_unit_test(lists_are_taken_as_meant),
       cmocka_unit_test(patterns_are_lists),
       cmocka_unit_test(layers_with_a_state_are_blocks),
+      cmocka_unit_test(parts_are_counted_after_the_tower),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

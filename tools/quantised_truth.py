@@ -15,9 +15,50 @@ import re
 import sys
 
 
+def vision(c):
+    """The same of Qwen3-VL's tower (modeling_qwen3_vl.py)."""
+    v, f, side = c["hidden_size"], c["intermediate_size"], c["patch_size"]
+    merged = v * c["spatial_merge_size"] ** 2
+    kernel = c["in_channels"] * c["temporal_patch_size"] * side * side * v
+    all = [("model.visual.pos_embed", c["num_position_embeddings"], v)]
+    rest = kernel + v
+    for i in range(c["depth"]):
+        at = "model.visual.blocks.%d." % i
+        all += [(at + "attn.qkv", 3 * v, v), (at + "attn.proj", v, v),
+                (at + "mlp.linear_fc1", f, v), (at + "mlp.linear_fc2", v, f)]
+        rest += 4 * v + 3 * v + v + f + v
+    mergers = [("merger.", 2 * v)] + [
+        ("deepstack_merger_list.%d." % i, 2 * merged)
+        for i in range(len(c["deepstack_visual_indexes"]))]
+    for at, norm in mergers:
+        all += [("model.visual." + at + "linear_fc1", merged, merged),
+                ("model.visual." + at + "linear_fc2", c["out_hidden_size"],
+                 merged)]
+        rest += norm + merged + c["out_hidden_size"]
+    return all, rest
+
+
+def delta_net(c, at):
+    """Of a recurrent layer (modeling_qwen3_5.py, GatedDeltaNet)."""
+    heads, w = c["linear_num_value_heads"], c["hidden_size"]
+    key = c["linear_num_key_heads"] * c["linear_key_head_dim"]
+    value = heads * c["linear_value_head_dim"]
+    rest = ((2 * key + value) * c["linear_conv_kernel_dim"] + 2 * heads +
+            c["linear_value_head_dim"])
+    return [(at + "in_proj_qkv", 2 * key + value, w),
+            (at + "in_proj_z", value, w), (at + "in_proj_b", heads, w),
+            (at + "in_proj_a", heads, w), (at + "out_proj", w, value)], rest
+
 
 def modules(c):
     """(name, outputs, inputs) of each matrix, and values of all vectors."""
+    if "text_config" in c:
+        all, rest = modules(dict(c["text_config"], tie_word_embeddings=c[
+            "tie_word_embeddings"]))
+        of_vision, more = vision(c["vision_config"])
+        all = [(name.replace("model.", "model.language_model.", 1), out, x)
+               for name, out, x in all]
+        return all + of_vision, rest + more
     w, layers, words = c["hidden_size"], c["num_hidden_layers"], c["vocab_size"]
     heads = c["num_attention_heads"]
     kind = c["model_type"]
@@ -51,18 +92,19 @@ def modules(c):
             all.append((at + "mlp.gate", experts, w))
             rest += experts
             mlp(at + "mlp.shared_experts.", f * c["n_shared_experts"])
+        elif c.get("layer_types", [""] * layers)[i] == "linear_attention":
+            own, more = delta_net(c, at + "linear_attn.")
+            all, rest = all + own, rest + more
+            experts, f = feed(at, c, mlp, all)
         else:
             kv, dim = c["num_key_value_heads"], c.get("head_dim", w // heads)
             rest += 2 * dim if kind.startswith("qwen3") else 0
-            all += [(at + "self_attn.q_proj", heads * dim, w),
+            wide = heads * dim * (2 if c.get("attn_output_gate") else 1)
+            all += [(at + "self_attn.q_proj", wide, w),
                     (at + "self_attn.k_proj", kv * dim, w),
                     (at + "self_attn.v_proj", kv * dim, w),
                     (at + "self_attn.o_proj", w, heads * dim)]
-            if "num_experts" not in c:
-                mlp(at + "mlp.", c["intermediate_size"])
-                continue
-            experts, f = c["num_experts"], c["moe_intermediate_size"]
-            all.append((at + "mlp.gate", experts, w))
+            experts, f = feed(at, c, mlp, all)
         for e in range(experts):
             mlp(at + "mlp.experts.%d." % e, f)
     return all, rest
@@ -99,6 +141,19 @@ def mixers(c, all, rest):
     return all, rest
 
 
+def feed(at, c, mlp, all):
+    """Adds what follows attention; experts and their width are left."""
+    if "num_experts" not in c:
+        mlp(at + "mlp.", c["intermediate_size"])
+        return 0, 0
+    w = c["hidden_size"]
+    all.append((at + "mlp.gate", c["num_experts"], w))
+    if "shared_expert_intermediate_size" in c:
+        mlp(at + "mlp.shared_expert.", c["shared_expert_intermediate_size"])
+        all.append((at + "mlp.shared_expert_gate", 1, w))
+    return c["num_experts"], c["moe_intermediate_size"]
+
+
 def grouped(bits, group, scale, zero=0, each_input=0, each=0):
     """Bytes of a matrix in groups of inputs; a scale and a zero for each."""
     def count(out, inputs):
@@ -116,6 +171,12 @@ ALGORITHMS = {"FP8": grouped(8, -1, 0, each=32),
               "NVFP4": grouped(4, 16, 8, each=32),
               "W4A16_NVFP4": grouped(4, 16, 8, each=32),
               "FP8_PB_WO": tiles}
+
+
+def is_aside(name):
+    """Tables and routers are no Linear, or are not quantised."""
+    return name.endswith(("embed_tokens", "pos_embed", "mlp.gate",
+                          "mixer.gate", "shared_expert_gate"))
 
 
 def part_of(key, name):
@@ -145,22 +206,21 @@ def find(q, beside, experts=None):
         layers = q.get("quantized_layers")
 
         def algorithm(name):
-            if (name == "model.embed_tokens" or
-                    name.endswith(("mlp.gate", "mixer.gate"))):
+            if is_aside(name):
                 return None
             if any(fnmatch.fnmatch(name, x) for x in out):
                 return None
             if layers is None:
                 return ALGORITHMS[q["quant_algo"]]
             for x in layers:
-                if name == x or name.startswith(x + "."):
+                if fnmatch.fnmatch(name, x) or fnmatch.fnmatch(name, x + ".*"):
                     return ALGORITHMS[layers[x]["quant_algo"]]
             return None
         return algorithm
     method = q.get("quant_method", "mlx")
     if method == "compressed-tensors":
         def compressed(name):
-            if name == "model.embed_tokens" or name.endswith("mlp.gate"):
+            if is_aside(name):
                 return None
             for x in q["ignore"]:
                 if re.match(x[3:], name) if x.startswith("re:") else x == name:
@@ -208,7 +268,9 @@ def find(q, beside, experts=None):
             return grouped(4, 32, 8)
         if name == "lm_head":
             return base if q.get("lm_head") else None
-        aside = name == "model.embed_tokens" or name.endswith("mlp.gate")
+        # AutoAWQ, optimum: blocks of the language model alone.
+        text = method in ("awq", "gptq", "auto-round")
+        aside = is_aside(name) or (text and ".visual." in name)
         return None if aside else base
     return other
 

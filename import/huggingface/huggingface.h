@@ -78,9 +78,16 @@ bool hugging_unknown_head(struct hugging *h);
 bool hugging_help_retype(struct hugging *h, const char *type);
 /* True if these types are not needed: the command line has one for all. */
 bool hugging_retypes(const struct hugging *h);
-/* The kind of block that a layer is, if it is one alone: "mamba", "attend",
- * "dense" or "experts"; NULL: it has several. */
-const char *hugging_alone(struct hugging *h, int64_t layer);
+/* The blocks of a layer: "attend" or "delta", and "dense" or "experts"; "": it
+ * has none. */
+struct layer_blocks {
+  const char *mixer, *feed;
+  bool alone; /* it is one module, whatever it does */
+};
+
+/* False: refused. */
+bool hugging_layer(struct hugging *h, int64_t layer,
+                   struct layer_blocks *blocks);
 /* As many as the config says, or as a list has kinds; 0: it says nothing. */
 int64_t hugging_layers(const struct hugging *h);
 

@@ -11,30 +11,21 @@ enum { MOST_TRIALS = 2000000 }; /* of a rule on a layer */
 
 static const struct module {
   enum weights_part part;
-  const char *needs; /* a key of the config, or one after `!` that it lacks */
+  const char *needs; /* keys of which the config has one; `!`: lacks it */
   const char *names; /* what they are called in one or another model */
 } modules[] = {
 #define MODULE(part, needs, names) {WEIGHTS_OF_##part, needs, names},
 #include "import/huggingface/huggingface.def"
 };
 
-struct layer_place {
-  int64_t block; /* of `weight_dtype`: layers of one module each are one with
-                    what mixes tokens before them */
-  const char *alone; /* hugging_alone() */
-  bool linear;       /* it is a delta net */
-};
-
 struct module_finder {
   struct hugging *h;
   const struct quantised *q;
-  int64_t layers, dense;     /* layers without experts come first */
-  struct layer_place *place; /* of each layer */
-  int64_t blocks;
-  bool several;        /* layers with and without experts alternate */
-  const int64_t *only; /* the layer that a rule names; -1: any */
-  bool experts;
-  /* For each block and part: the word, "" for the net's type; NULL: none. */
+  int64_t layers, blocks;
+  struct layer_blocks layer; /* that is looked at */
+  const int64_t *only;       /* the layer that a rule names; -1: any */
+  /* For each block of `weight_dtype` and part: the word, "" for the net's type;
+   * NULL: none. */
   const char *(*at)[WEIGHTS_OF_COUNT];
   const struct fact *fact; /* of the last rule that was for a module */
   bool *used;              /* rules that were */
@@ -92,10 +83,17 @@ static bool names(struct slice pattern, struct slice module) {
   return false;
 }
 
+/* Layers of the language model and of a tower may have equal names. */
+static bool is_of_text(struct slice pattern) {
+  return slice_begins(inner(pattern), "layers.");
+}
+
 static bool fits(const struct module_finder *f, const struct module_rule *rule,
-                 struct slice module) {
+                 enum weights_part part, struct slice module) {
   static const char *const outer[] = {"model.", "language_model.model.",
                                       "model.language_model.", ""};
+  if (!rule->regular && part == WEIGHTS_OF_VISION && is_of_text(rule->pattern))
+    return false;
   if (!rule->regular)
     return names(inner(rule->pattern), module);
   for (size_t i = 0; i < sizeof outer / sizeof *outer; i++)
@@ -108,85 +106,83 @@ static bool fits(const struct module_finder *f, const struct module_rule *rule,
 
 /* Parts */
 
-static int64_t number_of(const struct hugging *h, const char *name) {
-  const struct fact *fact = hugging_fact(h, slice_of(name));
-  return fact && fact->kind == FACT_INT ? fact->integer : 0;
-}
-
-static bool is_listed(const struct hugging *h, const char *name) {
-  const struct fact *fact = hugging_fact(h, slice_of(name));
-  return fact && fact->kind == FACT_OBJECT && fact->integer > 0;
-}
-
 static bool has(const struct module_finder *f, const struct module *module) {
-  const char *key = module->needs;
-  return !*key || (hugging_fact(f->h, slice_of(key + (*key == '!'))) != NULL) ==
-                      (*key != '!');
+  struct slice keys = slice_of(module->needs);
+  while (keys.length) {
+    struct slice key = slice_to(keys, slice_find(keys, " "));
+    bool lacks = *key.at == '!';
+    keys = slice_from(keys, key.length + 1);
+    if ((hugging_fact(f->h, slice_from(key, lacks)) != NULL) != lacks)
+      return true;
+  }
+  return !*module->needs;
 }
 
-/* The parts of a layer that is one module: a row for each kind. */
-static unsigned parts_alone(const char *kind) {
-#define OF(part) (1U << WEIGHTS_OF_##part)
-  return strcmp(kind, "mamba") == 0    ? OF(QKV) | OF(O)
-         : strcmp(kind, "attend") == 0 ? OF(Q) | OF(K) | OF(V) | OF(O)
-         : strcmp(kind, "dense") == 0
-             ? OF(UP) | OF(DOWN)
-             : OF(ROUTER) | OF(SHARED) | OF(EXPERTS_UP) | OF(EXPERTS_DOWN);
-#undef OF
+/* True if the layer that is looked at has matrices of this part. */
+static bool is_there(const struct module_finder *f, enum weights_part part) {
+  const char *feed = f->layer.feed;
+  switch (part) {
+  case WEIGHTS_OF_HEAD:
+  case WEIGHTS_OF_TABLE: return true;
+  case WEIGHTS_OF_VISION: return hugging_fact(f->h, slice_of("tower")) != NULL;
+  case WEIGHTS_OF_UP:
+  case WEIGHTS_OF_DOWN: return strcmp(feed, "dense") == 0;
+  case WEIGHTS_OF_ROUTER:
+  case WEIGHTS_OF_EXPERTS_UP:
+  case WEIGHTS_OF_EXPERTS_DOWN:
+  case WEIGHTS_OF_SHARED: return *feed && strcmp(feed, "dense") != 0;
+  default: return *f->layer.mixer != '\0';
+  }
 }
 
-static bool is_aside_of_layers(enum weights_part part) {
-  return part == WEIGHTS_OF_HEAD || part == WEIGHTS_OF_TABLE;
-}
-
-static bool is_there(const struct module_finder *f, enum weights_part part,
-                     int64_t layer) {
-  const char *alone = f->place[layer].alone;
-  if (alone)
-    return is_aside_of_layers(part) || parts_alone(alone) & 1U << part;
-  if (part == WEIGHTS_OF_UP || part == WEIGHTS_OF_DOWN)
-    return !f->experts || f->several || layer < f->dense;
-  if (part >= WEIGHTS_OF_EXPERTS_UP || part == WEIGHTS_OF_ROUTER)
-    return f->experts && layer >= f->dense;
-  return true;
+/* It has attention or a state: `part@N` counts these. */
+static bool is_block(const struct module_finder *f) {
+  return *f->layer.mixer && strcmp(f->layer.mixer, "short") != 0;
 }
 
 /* "linear_attn.out_proj" is in layers of that type alone, "mixer.out_proj" in
- * those that are one module. */
-static bool is_of_layer(const struct module_finder *f, struct slice name,
-                        int64_t layer) {
-  const char *alone = f->place[layer].alone;
-  if (alone && slice_begins(name, "mixer."))
-    return slice_ends(name, ".out_proj") ? strcmp(alone, "mamba") == 0
-           : slice_ends(name, ".o_proj") ? strcmp(alone, "attend") == 0
-                                         : true;
-  if (alone || slice_begins(name, "mixer."))
+ * those that are one module; Kimi's recurrent layers are called as attention
+ * is. */
+static bool is_of_layer(const struct module_finder *f, struct slice name) {
+  bool delta = strcmp(f->layer.mixer, "delta") == 0;
+  bool mamba = strcmp(f->layer.mixer, "mamba") == 0;
+  if (f->layer.alone != slice_begins(name, "mixer."))
     return false;
-  bool linear = f->place[layer].linear;
-  return !(linear && slice_begins(name, "self_attn.")) &&
-         !(!linear && slice_begins(name, "linear_attn."));
+  if (f->layer.alone && *f->layer.mixer)
+    return mamba == (slice_is(name, "mixer.in_proj") ||
+                     slice_is(name, "mixer.out_proj"));
+  if (slice_begins(name, "linear_attn."))
+    return delta;
+  if (slice_begins(name, "mamba."))
+    return mamba || strcmp(f->layer.mixer, "parallel") == 0;
+  return !slice_begins(name, "self_attn.") ||
+         (!mamba &&
+          (!delta || hugging_fact(f->h, slice_of("linear_attn_config"))));
 }
 
 /* The word of a module: "" is the net's type; NULL: the layer has none. */
 static const char *type_of(struct module_finder *f, const struct module *module,
                            int64_t layer) {
-  bool inside = !is_aside_of_layers(module->part), any = false;
-  bool usual = f->q->type && f->q->parts & 1U << module->part;
+  bool inside = module->part != WEIGHTS_OF_HEAD &&
+                module->part != WEIGHTS_OF_TABLE &&
+                module->part != WEIGHTS_OF_VISION;
+  bool there = false, usual = f->q->type && f->q->parts & 1U << module->part;
   const char *type = usual ? f->q->type : "";
   struct slice all = slice_of(module->names);
   while (all.length) {
     struct slice name = slice_to(all, slice_find(all, " "));
     all = slice_from(all, name.length + 1);
-    if (inside && !is_of_layer(f, name, layer))
+    if (inside && !is_of_layer(f, name))
       continue;
-    any = true;
+    there = true;
     struct slice full =
         inside ? slice_of(graph_text(f->h->graph, "layers.%" PRId64 ".%.*s",
                                      layer, SLICE_ARG(name)))
                : name;
     for (size_t i = 0; i < f->q->rules.count; i++) {
       const struct module_rule *rule = &f->q->rules.at[i];
-      if ((f->only[i] >= 0 && f->only[i] != layer) || !fits(f, rule, full))
+      if ((f->only[i] >= 0 && f->only[i] != layer) ||
+          !fits(f, rule, module->part, full))
         continue;
       f->fact = rule->fact;
       f->used[i] = true;
@@ -195,13 +191,13 @@ static const char *type_of(struct module_finder *f, const struct module *module,
       type = rule->type;
     }
   }
-  return any ? type : NULL;
+  return there ? type : NULL;
 }
 
 static bool find_part(struct module_finder *f, const struct module *module,
                       int64_t layer) {
-  const char **at = &f->at[f->place[layer].block][module->part];
-  if (!is_there(f, module->part, layer) || !has(f, module))
+  const char **at = &f->at[f->blocks ? f->blocks - 1 : 0][module->part];
+  if (!is_there(f, module->part) || !has(f, module))
     return true;
   const char *type = type_of(f, module, layer);
   if (!type)
@@ -360,31 +356,11 @@ static bool count_layers(struct module_finder *f) {
   return true;
 }
 
-static void count_blocks(struct module_finder *f) {
-  struct arena *arena = f->h->graph->arena;
-  f->at = arena_alloc(arena, (size_t)f->layers, sizeof *f->at);
-  f->place = arena_alloc(arena, (size_t)f->layers, sizeof *f->place);
-  f->several = is_listed(f->h, "mlp_only_layers") ||
-               number_of(f->h, "decoder_sparse_step") > 1;
-  for (int64_t i = 0; i < f->layers; i++) {
-    const char *alone = hugging_alone(f->h, i);
-    const struct fact *type = hugging_fact(
-        f->h, slice_of(graph_text(f->h->graph, "layer_types_%" PRId64, i)));
-    f->blocks +=
-        !alone || strcmp(alone, "mamba") == 0 || strcmp(alone, "attend") == 0;
-    f->place[i] = (struct layer_place){
-        .block = f->blocks ? f->blocks - 1 : 0,
-        .alone = alone,
-        .linear = type && slice_is(type->text, "linear_attention")};
-  }
-  f->blocks += !f->blocks;
-}
-
 /* Names that a rule may have for what is no matrix, or none of a net here. */
 static bool is_aside(struct slice name) {
-  static const char *const parts[] = {"norm",    "bias",   "conv",
-                                      "gate",    "router", "rotary",
-                                      "indexer", "mtp",    "experts."};
+  static const char *const parts[] = {"norm",   "bias",    "conv",   "gate",
+                                      "router", "rotary",  "index_", "indexer",
+                                      "mtp",    "experts."};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
     if (slice_find(name, parts[i]) < name.length)
       return true;
@@ -419,11 +395,7 @@ const char *quantised_words(struct hugging *h, const struct quantised *q) {
       .h = h,
       .q = q,
       .only = only,
-      .used = arena_alloc(arena, q->rules.count + 1, sizeof *f.used),
-      .dense = number_of(h, "first_k_dense_replace"),
-      .experts = number_of(h, "num_experts") > 0 ||
-                 number_of(h, "num_local_experts") > 0 ||
-                 number_of(h, "n_routed_experts") > 0};
+      .used = arena_alloc(arena, q->rules.count + 1, sizeof *f.used)};
   if (!count_layers(&f))
     return NULL;
   if ((uint64_t)f.layers * q->rules.count > MOST_TRIALS) {
@@ -431,11 +403,16 @@ const char *quantised_words(struct hugging *h, const struct quantised *q) {
                (size_t)q->rules.count);
     return NULL;
   }
-  count_blocks(&f);
-  for (int64_t layer = 0; layer < f.layers; layer++)
+  f.at = arena_alloc(arena, (size_t)f.layers, sizeof *f.at);
+  for (int64_t layer = 0; layer < f.layers; layer++) {
+    if (!hugging_layer(h, layer, &f.layer))
+      return NULL;
+    f.blocks += is_block(&f);
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
       if (!find_part(&f, &modules[i], layer))
         return NULL;
+  }
+  f.blocks += !f.blocks;
   note_unused(&f);
   const char *first = first_type(&f);
   return first ? put_list(&f, first) : "";

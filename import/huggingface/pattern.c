@@ -171,10 +171,11 @@ static const char *feed_of(struct hugging *h, int64_t i) {
   return every && (i + 1) % every ? "dense" : "experts";
 }
 
-/* `none` of a type's row: another block of the layer has this one, too. */
+/* `none` of a type's row: another block of the layer has this one, too. "": the
+ * layer has none. */
 static void push(struct hugging *h, struct known_list *list,
                  const char *block) {
-  if (strcmp(block, "none") == 0)
+  if (!*block || strcmp(block, "none") == 0)
     return;
   *VEC_PUSH(h->graph->arena, &list->all) = slice_of(block);
 }
@@ -220,19 +221,6 @@ static void join(struct hugging *h, struct known_list *list, size_t count) {
   list->all.count = count + 1;
 }
 
-/* One block for each letter: `M*-`. */
-static bool spell(struct hugging *h, const struct fact *letters,
-                  struct known_list *list) {
-  for (size_t i = 0; i < letters->text.length; i++) {
-    struct slice letter = {letters->text.at + i, 1};
-    const char *block = block_of(letter);
-    if (!block)
-      return refuse(h, letters, letter, (int64_t)i + 1);
-    push(h, list, own_block(h, block, (int64_t)i));
-  }
-  return true;
-}
-
 /* Nemotron NAS: a table whose rows have a part for each branch of a layer. */
 
 static const struct fact *of_part(const struct hugging *h, int64_t i,
@@ -251,6 +239,12 @@ static int64_t width_of(const struct hugging *h, const struct fact *multiple) {
       strtod(graph_text(h->graph, "%.*s", SLICE_ARG(multiple->text)), NULL);
   double width = floor(2 * value * (double)number(h, "hidden_size") / 3) / 256;
   return width > 0 && width < HUGGING_MOST ? 256 * (int64_t)ceil(width) : 0;
+}
+
+/* A layer that the table gives attention; any of a net without a table. */
+static bool has_mixer(const struct hugging *h, int64_t i) {
+  return !is_true(of_part(h, i, "attention_no_op")) &&
+         !is_true(of_part(h, i, "attention_replace_with_linear"));
 }
 
 /* A row of the table without this part. */
@@ -304,6 +298,27 @@ static bool tabulate(struct hugging *h, const struct fact *table,
          fact_fail(h->facts, table, "`block_configs` has no layer");
 }
 
+static bool is_feed(const char *block) {
+  return strcmp(block, "dense") == 0 || strcmp(block, "experts") == 0;
+}
+
+bool hugging_layer(struct hugging *h, int64_t i, struct layer_blocks *layer) {
+  const struct fact *letters = letters_of(h);
+  const char *mixer =
+      is_text(letters) ? by_letter(h, letters, i) : mixer_of(h, i);
+  bool alone = letters || fact(h, "layers_block_type");
+  if (!mixer)
+    return false;
+  *layer = (struct layer_blocks){.mixer = "", .feed = "", .alone = alone};
+  if (alone && is_feed(mixer))
+    layer->feed = mixer;
+  else if (has_mixer(h, i))
+    layer->mixer = own_block(h, mixer, i);
+  if (!alone)
+    layer->feed = feed_of(h, i);
+  return layer->feed != NULL;
+}
+
 int64_t hugging_layers(const struct hugging *h) {
   int64_t layers = number(h, "num_hidden_layers");
 #define LIST(name)              \
@@ -347,7 +362,7 @@ static const struct fact *short_list(const struct hugging *h, int64_t layers) {
 static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
   int64_t layers = hugging_layers(h);
-  bool apart = fact(h, "layers_block_type");
+  struct layer_blocks blocks;
 #define ZERO(its, key, what)                             \
   if (strcmp(h->type->name, its) == 0 && number(h, key)) \
     return refuse_number(h, fact(h, key), what);
@@ -355,23 +370,21 @@ static bool fill(struct hugging *h, struct known_list *list) {
   if (letters && layers && layers != (int64_t)letters->text.length)
     return refuse_count(h, letters, (int64_t)letters->text.length, layers);
   if (letters)
-    return spell(h, letters, list);
-  if (table)
+    layers = (int64_t)letters->text.length;
+  else if (table)
     return tabulate(h, table, list);
   if (layers > HUGGING_MOST_LAYERS)
-    return hugging_refuse(h, fact(h, "num_hidden_layers"), "from 1 to 10,000");
-  const struct fact *few = short_list(h, layers);
+    return hugging_refuse(h, letters ? letters : fact(h, "num_hidden_layers"),
+                          "from 1 to 10,000");
+  const struct fact *few = letters ? NULL : short_list(h, layers);
   if (few)
     return refuse_count(h, few, few->integer, layers);
   for (int64_t i = 0; i < layers; i++) {
-    const char *mixer = mixer_of(h, i);
-    const char *feed = mixer && !apart ? feed_of(h, i) : "";
     size_t before = list->all.count;
-    if (!mixer || !feed)
+    if (!hugging_layer(h, i, &blocks))
       return false;
-    push(h, list, own_block(h, mixer, i));
-    if (*feed)
-      push(h, list, own_block(h, feed, i));
+    push(h, list, blocks.mixer);
+    push(h, list, own_block(h, blocks.feed, i));
     join(h, list, before);
   }
   return true;
@@ -384,14 +397,6 @@ static bool has_block(const struct known_list *list, const char *block) {
       if (slice_is(name, block))
         return true;
   return false;
-}
-
-const char *hugging_alone(struct hugging *h, int64_t layer) {
-  const struct fact *letters = letters_of(h);
-  const struct fact *kind = item(h, "layers_block_type", layer);
-  if (letters && layer < (int64_t)letters->text.length)
-    return block_of((struct slice){letters->text.at + layer, 1});
-  return kind && !letters ? block_of(kind->text) : NULL;
 }
 
 /* Notes on parts that blocks leave out, and on unchecked types. */

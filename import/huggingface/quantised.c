@@ -172,10 +172,19 @@ static unsigned linear_parts(void) {
   return ALL_PARTS & ~(OF(TABLE) | OF(HEAD) | OF(ROUTER));
 }
 
+/*
+ * Tools that go through the blocks of the language model alone: AutoAWQ
+ * (get_model_layers), GPTQ in optimum (block_name_to_quantize), AutoRound
+ * (quant_nontext_module), mlx_vlm (skip_multimodal_module).
+ */
+static unsigned text_parts(unsigned parts) {
+  return parts & ~OF(VISION);
+}
+
 static bool bits_and_group(struct quantised_reader *r, const char *stem) {
   int64_t bits = integer(r, "bits", 0), group = integer(r, "group_size", 0);
   r->q.type = grouped_word(r->h->graph, stem, bits, group);
-  r->q.parts = linear_parts();
+  r->q.parts = text_parts(linear_parts());
   return r->q.type || wrong(r, member(r, "bits"));
 }
 
@@ -435,7 +444,7 @@ static bool mlx(struct quantised_reader *r) {
   static const char *const keys[] = {"bits", "group_size", "mode"};
   struct slice name;
   int64_t known = 0;
-  r->q.parts = ALL_PARTS;
+  r->q.parts = text_parts(ALL_PARTS);
   r->q.type = mlx_word(r, "");
   if (!r->q.type)
     return wrong(r, NULL);
@@ -578,7 +587,10 @@ static bool read_place(struct hugging *h, const struct fact *place) {
     return refuse(&r, method);
   r.word = tool->word;
   r.stays = tool->stays;
-  if (!tool->read(&r) || (*r.stays && !add_list(&r, r.stays, NULL)))
+  bool read = tool->read(&r);
+  if (slice_ends(place->name, "text_config_quantization_config"))
+    r.q.parts = text_parts(r.q.parts);
+  if (!read || (*r.stays && !add_list(&r, r.stays, NULL)))
     return refuse(&r, method);
   const char *words = quantised_words(h, &r.q);
   if (!words && !hugging_retypes(h))

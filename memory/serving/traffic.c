@@ -25,7 +25,7 @@ static bool add_node(const struct serving *s, const struct node *node,
     switch (tensor->role) {
     case ROLE_TABLE:
     case ROLE_ATTENDED:
-    case ROLE_STATE_OUT:
+    case ROLE_STATED:
     case ROLE_BACK: return add_rows(rows, tensor->out, &all->summed);
     case ROLE_HEAD: return add_rows(ends, tensor->out, &all->gathered);
     default: break;

@@ -29,7 +29,9 @@ enum weight_element {
                       part(WEIGHTS_OF_DOWN, "down")                         \
                           part(WEIGHTS_OF_EXPERTS_UP, "experts_up")         \
                               part(WEIGHTS_OF_EXPERTS_DOWN, "experts_down") \
-                                  part(WEIGHTS_OF_SHARED, "shared")
+                                  part(WEIGHTS_OF_SHARED, "shared")         \
+                                      part(WEIGHTS_OF_DECAY, "decay")       \
+                                          part(WEIGHTS_OF_VISION, "vision")
 #define WEIGHTS_PART(constant, word) constant,
 enum weights_part {
   WEIGHTS_OF_OTHER,
@@ -101,7 +103,8 @@ struct weights_type {
 
 /*
  * "nvfp4 head attention@0-2:fp8": a type, and parts in other types, in blocks
- * of attention and what follows it, from 0. The last that fits counts.
+ * of attention or recurrence and what follows it, from 0. The last that fits
+ * counts.
  */
 enum { MOST_WEIGHTS_PARTS = 64 };
 struct weights_list {
