@@ -321,6 +321,9 @@ struct layer_kind {
   int64_t (*state)(const struct layer *layer);
   /* With `cache`: the heads that devices may divide. NULL: none. */
   struct head_counts (*heads)(const struct layer *layer);
+  /* With `heads`: the argument for which PyTorch has no fused kernel, so that
+   * attention weights are stored: "sinks"; or NULL. NULL: none. */
+  const char *(*unfused)(const struct layer *layer);
   /* True if no gradient passes through it. NULL: false. */
   bool (*stops)(const void *args);
   int led; /* number of leading inputs that get gradients; 0: all */

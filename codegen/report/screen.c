@@ -582,11 +582,24 @@ static void put_type(struct screen *s) {
     text_put(&s->line, element_long_name(train->dtype));
 }
 
-static bool attends(const struct model *model) {
-  for (size_t i = 0; i < model->nodes.count; i++)
-    if (model->nodes.at[i].kind->heads)
-      return true;
-  return false;
+/* Layers of attention; `unfused`: of these, those without a fused kernel in
+ * PyTorch because of the argument `why`. */
+struct attending {
+  int64_t all, unfused;
+  const char *why;
+};
+
+static struct attending find_attending(const struct model *model) {
+  const struct shape **in = model_layer_room(model);
+  struct attending found = {0};
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    const char *why = layer.kind->unfused ? layer.kind->unfused(&layer) : NULL;
+    found.all += layer.kind->heads != NULL;
+    found.unfused += why != NULL;
+    found.why = why ? why : found.why;
+  }
+  return found;
 }
 
 /* "naive attention, "; of other runtimes than PyTorch only what was chosen. */
@@ -601,8 +614,15 @@ static void put_attention(struct screen *s) {
     chosen = profile_at(settings->train.profile)->fused_attention || serves
                  ? TAPE_FUSED
                  : TAPE_NAIVE;
-  if (chosen && attends(s->c->model))
+  struct attending found = find_attending(s->c->model);
+  if (!chosen || !found.all)
+    return;
+  if (chosen != TAPE_FUSED || !torch || !found.unfused)
     text_printf(&s->line, "%s attention, ", words[chosen]);
+  else if (found.unfused < found.all)
+    text_printf(&s->line, "fused attention except with %s, ", found.why);
+  else
+    text_printf(&s->line, "naive attention (%s), ", found.why);
 }
 
 /* "PyTorch on CUDA", "llama.cpp on RTX 4090", "PyTorch on 8 x H100" */

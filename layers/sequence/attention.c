@@ -496,10 +496,16 @@ static int64_t attention_indices(const void *args, const struct shape *out) {
   return size_product(8, size_product(positions, positions));
 }
 
+static const char *attention_unfused(const struct layer *layer) {
+  const struct attention *attention = layer->args;
+  return attention->relative.rank ? "relative positions"
+                                  : attention_steps(attention);
+}
+
 LAYER_KIND(attention, "Sequence",
            "multi-head attention with its four projections",
            LAYER_ARGS(attention, attention_specs), .shape = attention_shape,
            .params = attention_params, .macs = attention_macs,
            .trace = attention_trace, .index_bytes = attention_indices,
            .cache = attention_cache, .heads = attention_head_counts,
-           .asks = true);
+           .unfused = attention_unfused, .asks = true);
