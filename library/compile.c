@@ -247,6 +247,8 @@ static enum netc_status find_memory(struct netc *netc) {
   if (uses_serves(netc)) {    /* these divide what is served */
     load->settings.train.pipeline = 1;
     load->settings.train.expert_parallel = 1;
+    if (serving_tower_is_whole(&load->model, settings->infer.tensor_parallel))
+      load->settings.train.tensor_parallel = 1;
   }
   runtime_settle(&load->model, &load->settings);
   if (netc->mode == NETC_FOR_PLACE) {

@@ -482,6 +482,32 @@ static void words_are_drawn_as_measured(void **state) {
   free(text);
 }
 
+#define NET_SEEN(heads)                                                \
+  "net seen\ninput image 32x32x3\ninput tokens 64 : i32\nfrom image\n" \
+  "conv 96 8x8 /8 nobias\nreshape _ x 96\n"                            \
+  "add { attention " heads " nobias } {}\n"                            \
+  "picture: linear 64 nobias\nfrom tokens\nembed 1024 64\n"            \
+  "concat picture {} axis=l\nadd { attention 8 causal nobias } {}\n"   \
+  "linear 1024 nobias\n"
+
+/* 8 devices share a tower of 16 heads, but have all of one of 12. The kernel of
+ * a convolution is whole. */
+static void devices_have_a_tower_that_they_cannot_share(void **state) {
+  (void)state;
+  const int64_t kernel = 8 * 8 * 3 * 96, tower = 4 * 96 * 96 + 96 * 64;
+  const int64_t text = (2 * 1024 * 64 + 4 * 64 * 64) / 8;
+  static const char options[] = "dtype=f16 context=64 tensor_parallel=8";
+  json_t *json = predict(NET_SEEN("16"), options);
+  assert_int_equal(serving(json, "weight_bytes"),
+                   2 * (kernel + tower / 8 + text));
+  int64_t shared = serving(json, "prefill_sent.all_reduce_bytes");
+  json_decref(json);
+  json = predict(NET_SEEN("12"), options);
+  assert_int_equal(serving(json, "weight_bytes"), 2 * (kernel + tower + text));
+  assert_true(serving(json, "prefill_sent.all_reduce_bytes") < shared);
+  json_decref(json);
+}
+
 /* 161 sums, of the table and twice in each of 80 layers; scores at the end. */
 static void devices_send_sums_and_scores(void **state) {
   (void)state;
@@ -635,6 +661,7 @@ int main(void) {
       cmocka_unit_test(stored_scores_are_of_the_context),
       cmocka_unit_test(a_prompt_is_a_prediction),
       cmocka_unit_test(devices_send_sums_and_scores),
+      cmocka_unit_test(devices_have_a_tower_that_they_cannot_share),
       cmocka_unit_test(an_encoder_is_looked_at),
       cmocka_unit_test(words_are_drawn_as_measured),
       cmocka_unit_test(scores_are_of_all_or_the_last),

@@ -109,24 +109,29 @@ static bool is_served(struct refusal *r, const struct model *model) {
   return false;
 }
 
+/* A tower whose heads do not divide is whole on each device. */
 static bool heads_divide(struct refusal *r, const struct model *model,
                          int64_t degree) {
   const struct shape **in = model_layer_room(model);
+  struct arena scratch;
+  bool divide = true;
   int64_t shared = 0;
+  arena_open_in(&scratch, model->arena);
+  const bool *after = serving_after(model, serving_words(model), &scratch);
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (layer.kind->cache && layer.kind->heads)
+    if (layer.kind->cache && layer.kind->heads && after[i])
       shared = gcd_i64(layer.kind->heads(&layer).queries, shared);
   }
-  for (size_t i = 0; i < model->nodes.count; i++) {
+  for (size_t i = 0; i < model->nodes.count && divide; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (!layer.kind->cache || !layer.kind->heads)
+    if (!layer.kind->cache || !layer.kind->heads || !after[i])
       continue;
     struct head_counts heads = layer.kind->heads(&layer);
-    if (!divides(r, &heads, shared, degree))
-      return false;
+    divide = divides(r, &heads, shared, degree);
   }
-  return true;
+  arena_close(&scratch);
+  return divide;
 }
 
 /* The setting that divides layers among cards and their host. */

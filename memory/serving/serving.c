@@ -84,6 +84,8 @@ bool serving_weight(const struct serving *s, size_t index, int64_t *bytes) {
            infer->dtype, param->count,
            param->bias && !infer->weight_dtype ? param->count : 0, bytes)))
     return false;
+  if (s->whole_tower && s->roles.at[index].tower)
+    return true;
   int64_t experts = s->experts[index], degree = infer->expert_parallel;
   if (experts && degree > 1) /* whole experts, of some devices one more */
     *bytes = *bytes / experts * ceil_div_i64(experts, degree);
@@ -243,6 +245,7 @@ static void part_source(struct serving *s, int64_t words) {
   if (s->model->predicted_sources < 2)
     return;
   s->after = serving_after(s->model, words, s->arena);
+  s->whole_tower = serving_tower_is_whole(s->model, s->devices);
   s->values_after = serving_values_after(&s->trace, words, s->arena);
   s->storages_after =
       arena_alloc(s->arena, tape->storages.count + 1, sizeof(bool));
@@ -257,6 +260,9 @@ static void share_layers(struct serving *s) {
   train.tensor_parallel = s->devices;
   train.sequence_parallel = TOGGLE_OFF;
   train.context_parallel = train.expert_parallel = 1;
+  for (size_t i = 0; i < s->trace.tape.ops.count && s->whole_tower; i++)
+    if (!s->after[s->trace.tape.ops.at[i].node])
+      tape_own_facts(&s->trace.tape, i)->splits = false;
   shard_trace(&s->trace, s->model, &train, &shards, s->arena);
 }
 

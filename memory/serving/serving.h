@@ -58,6 +58,7 @@ struct serving {
   bool meets;       /* attention scores are stored */
   bool *after;      /* by node: it depends on the tokens; NULL: all do */
   bool *values_after, *storages_after; /* the same by value and storage */
+  bool whole_tower; /* each device has all of what does not depend on them */
   int64_t head;                        /* node of the logits, or the end */
   bool parted; /* divided among cards and their host: places.c */
   bool staged; /* of a pipeline: the first card has the token table */
@@ -190,10 +191,17 @@ bool serving_put(struct serving *serving, int64_t on_card);
 enum { NO_WORDS = -1, NOTHING_GROWS = -2 };
 int64_t serving_words(const struct model *model);
 
-/* By node, and by value of a trace: true if it depends on the tokens. */
 /* Positions of the first layer that caches: tokens, and what is beside them. */
 int64_t serving_length(const struct model *model);
 
+/*
+ * True if so many devices do not divide the heads of a tower: each of them then
+ * has all of it (vLLM's `--mm-encoder-tp-mode data`, without which it
+ * refuses them).
+ */
+bool serving_tower_is_whole(const struct model *model, int64_t degree);
+
+/* By node, and by value of a trace: true if it depends on the tokens. */
 bool *serving_after(const struct model *model, int64_t words,
                     struct arena *arena);
 bool *serving_values_after(const struct trace *trace, int64_t words,

@@ -117,6 +117,24 @@ bool *serving_after(const struct model *model, int64_t words,
   return after;
 }
 
+bool serving_tower_is_whole(const struct model *model, int64_t degree) {
+  const struct shape **in = model_layer_room(model);
+  int64_t words = serving_words(model);
+  struct arena scratch;
+  bool whole = false;
+  if (words < 0)
+    return false;
+  arena_open_in(&scratch, model->arena);
+  const bool *after = serving_after(model, words, &scratch);
+  for (size_t i = 0; i < model->nodes.count && !whole; i++) {
+    struct layer layer = model_layer(model, (int64_t)i, in);
+    whole = !after[i] && layer.kind->heads &&
+            layer.kind->heads(&layer).queries % degree != 0;
+  }
+  arena_close(&scratch);
+  return whole;
+}
+
 bool *serving_values_after(const struct trace *trace, int64_t words,
                            struct arena *arena) {
   const struct tape *tape = &trace->tape;

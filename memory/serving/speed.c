@@ -60,7 +60,9 @@ static struct served_macs find_macs(const struct serving *s,
     if (s->model->nodes.at[i].train_only ||
         serving_place(s, (int64_t)i) != card)
       continue;
-    macs = (macs - bound_scores(s->model, (int64_t)i)) / (double)s->devices;
+    macs = (macs - bound_scores(s->model, (int64_t)i));
+    if (!s->whole_tower || s->after[i])
+      macs /= (double)s->devices;
     if (s->after && !s->after[i])
       found.source += macs;
     else if ((int64_t)i >= s->head)
@@ -105,8 +107,9 @@ struct card_work {
 
 static bool card_weight(const void *user, size_t index, int64_t *bytes) {
   const struct card_work *w = user;
-  *bytes = 0;
-  return !w->s->held[w->card][index] || serving_weight(w->s, index, bytes);
+  *bytes = 0; /* a tower runs once, before the prompt */
+  return w->s->roles.at[index].tower || !w->s->held[w->card][index] ||
+         serving_weight(w->s, index, bytes);
 }
 
 /* Times */

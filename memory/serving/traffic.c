@@ -47,9 +47,9 @@ static bool part_bytes(const struct serving *s, int64_t count, int64_t times,
 static bool rows_of(const struct serving *s, size_t node,
                     const struct served_step *step, int64_t *rows) {
   const struct shape *shape = s->model->nodes.at[node].out;
-  *rows = step->rows;
-  if (!s->after || s->after[node])
-    return true;
+  *rows = !s->after || s->after[node] ? step->rows : 0;
+  if (*rows || s->whole_tower)
+    return true; /* a device computes all of its pictures */
   return mul_i64(shape_values(shape) / shape_channels(shape), step->sources,
                  rows);
 }
