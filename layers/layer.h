@@ -264,6 +264,8 @@ struct copies {
 /* Heads of queries, and of keys and values; keys 0: all queries share one. */
 struct head_counts {
   int64_t queries, keys;
+  int64_t top;   /* tokens that a query reads, as an indexer chooses; 0: all */
+  int64_t index; /* values of a token's key that the indexer reads */
 };
 
 enum input_type { INPUT_FLOAT, INPUT_INDEX, INPUT_ANY };
@@ -317,8 +319,9 @@ struct layer_kind {
   int64_t (*index_bytes)(const void *args, const struct shape *out);
   /* Values in the KV cache after `context` tokens; NULL: none. */
   int64_t (*cache)(const struct layer *layer, int64_t context);
-  /* Values of a state of the same size for any sequence; NULL: none. */
-  int64_t (*state)(const struct layer *layer);
+  /* Values of a state of the same size for any sequence, and of the window of
+   * the convolution before it; NULL: none. */
+  int64_t (*state)(const struct layer *layer, int64_t *window);
   /* With `cache`: the heads that devices may divide. NULL: none. */
   struct head_counts (*heads)(const struct layer *layer);
   /* With `heads`: the argument for which PyTorch has no fused kernel, so that

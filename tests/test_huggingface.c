@@ -789,6 +789,21 @@ static void parts_of_gguf_are_one(void **state) {
   expect(command, 1, "", "says that it is part 3 of 3");
 }
 
+/* States of recurrent layers have 32 bits where the config says so, and in Kimi
+ * Delta Attention. */
+static void states_have_the_type_of_the_config(void **state) {
+  (void)state;
+  static const char *const configs[] = {"qwen3_5_27b", "kimi_linear_48b",
+                                        "nemotron_3_super"};
+  for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+    struct run r =
+        run(NETC " import tests/data/huggingface/%s.json", configs[i]);
+    assert_int_equal(r.status, 0);
+    assert_holds(r.out, "\ninfer dtype=bf16 state_dtype=f32\n");
+    run_free(&r);
+  }
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(parameters_are_those_published),
@@ -813,6 +828,7 @@ int main(void) {
       cmocka_unit_test(gguf_of_blocks_is_its_config),
       cmocka_unit_test(unknown_gguf_is_told),
       cmocka_unit_test(parts_of_gguf_are_one),
+      cmocka_unit_test(states_have_the_type_of_the_config),
   };
   run_in_both_parts();
   return cmocka_run_group_tests(tests, NULL, NULL);

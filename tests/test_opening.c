@@ -376,6 +376,13 @@ static void the_only_model_of_a_folder_is_read(void **state) {
                       "  needs      6.99 of 19.9 GiB ");
   assert_holds(r.err, "it is a folder; netc reads config.json in it");
   run_free(&r);
+  /* PyTorch has no fused kernel with sinks, and vLLM says nothing of it. */
+  r = run(NETC " tests/data/huggingface/gpt_oss_20b.json --predict");
+  assert_holds(r.out, "bfloat16, naive attention (sinks), PyTorch on CUDA\n");
+  run_free(&r);
+  r = run(NETC " tests/data/huggingface/gpt_oss_20b.json --runtime vllm");
+  assert_holds(r.out, "tokens, bfloat16, vLLM\n");
+  run_free(&r);
   expect("cd tests/data/huggingface/llama_3_2_3b && \"$OLDPWD/\"" NETC
          " import .",
          0, "compared with model.safetensors.index.json", NULL);

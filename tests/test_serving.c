@@ -3,6 +3,8 @@
  * windows and sinks, what devices share, and that what is called the longest
  * or the most is.
  */
+#include <math.h>
+
 #include "tests/report.h"
 
 #define LLAMA3_70B                                                      \
@@ -107,6 +109,47 @@ static void an_indexer_caches_its_key(void **state) {
                                 "indextop=2048 causal"),
                             "dtype=bf16 context=1600"),
                    1600 * (512 + 64) * 2);
+}
+
+/* In 32 bits are the states, and of llama.cpp also the window of three tokens
+ * before them. */
+static void states_have_a_type_of_their_own(void **state) {
+  (void)state;
+  const char *net = NET("ssm heads=128 dim=64 groups=8");
+  const int64_t states = 128 * 64 * 128, window = (128 * 64 + 2 * 8 * 128) * 3;
+  const struct {
+    const char *options;
+    int64_t bytes;
+  } rows[] = {
+      {"dtype=bf16 context=100", 2 * (states + window)},
+      {"dtype=bf16 context=100 state_dtype=f32", 4 * states + 2 * window},
+      {"dtype=bf16 context=100 runtime=llama.cpp", 4 * (states + window)}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    assert_int_equal(
+        take(predict(net, rows[i].options), serving, "sequence_cache_bytes"),
+        rows[i].bytes);
+}
+
+/* Of each sequence a step reads 2,048 latent vectors, and the indexer's key of
+ * all tokens: in twice the context it reads that many more keys. */
+static void a_step_reads_the_tokens_that_an_indexer_chooses(void **state) {
+  (void)state;
+  const char *net =
+      NET("mla 8 latent=512 rope=64 dim=16 qlatent=64 index=4 causal");
+  double seconds[2];
+  for (int i = 0; i < 2; i++) {
+    char options[100];
+    snprintf(options, sizeof options,
+             "dtype=bf16 gpu=h100 sequences=64 context=%d", 65536 << i);
+    json_t *json = predict(net, options);
+    seconds[i] =
+        json_number_value(find(json, "serving.time.parts.cache_seconds"));
+    json_decref(json);
+  }
+  double keys = 64 * 2.0 * 65536 * 128 / 3350e9;
+  double chosen = 64 * 2.0 * 2048 * 576 / 3350e9;
+  assert_true(fabs(seconds[0] - keys - chosen) < 1e-8);
+  assert_true(fabs(seconds[1] - 2 * keys - chosen) < 1e-8);
 }
 
 /* In fp8 linear layers have a byte a weight and 4 for each matrix; the tables,
@@ -650,6 +693,8 @@ int main(void) {
       cmocka_unit_test(states_of_published_layers),
       cmocka_unit_test(values_have_a_size_of_their_own),
       cmocka_unit_test(an_indexer_caches_its_key),
+      cmocka_unit_test(states_have_a_type_of_their_own),
+      cmocka_unit_test(a_step_reads_the_tokens_that_an_indexer_chooses),
       cmocka_unit_test(each_kind_of_matrix_has_its_type),
       cmocka_unit_test(keys_and_values_in_blocks),
       cmocka_unit_test(blocks_are_whole),

@@ -40,6 +40,7 @@ static const struct row {
   "add { ln; linear 200 gelu; linear 64; dropout 0.1 } {}\n"     \
   "}\n}\nln\nlinear 512\n"                                       \
   "train loss=crossentropy batch=8 optimizer=adam\n"
+#define STATES "input tokens 64 : i32\nembed 512 64\nssm state=8\nlinear 512\n"
 #define FC "input 30\nfc 1000\nfc 1000\nfc 10\ntrain optimizer=adam\n"
 #define WINDOW "net n\ninput 9x1x4\nconv 8 3x1 relu\nconv 8 7x1\nfc 3\n"
 #define CNN                                                           \
@@ -135,6 +136,7 @@ static struct probe {
     {"sequences", LM, "gpu=t4", "4"},
     {"cache", LM, "decode=128 context=128 gpu=t4", "f16"},
     {"cache_v", LM, "decode=128 context=128 gpu=t4", "f16"},
+    {"state_dtype", STATES, "context=128 gpu=t4", "f16"},
     {"page", LM, "context=100 gpu=t4", "64"},
     {"sinks", LM, "context=256 gpu=t4", "9"},
     {"prefill", LM, "context=128 sequences=2 gpu=t4", "32"},
@@ -398,7 +400,7 @@ static void without_a_device_it_is_shown(void **state) {
     netc_close(chosen);
   }
   assert_int_equal(wrong, 0);
-  assert_int_equal(count, 16 * 4);
+  assert_int_equal(count, 17 * 4);
 }
 
 /* netc place: what is not about training is refused. */

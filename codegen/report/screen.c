@@ -141,9 +141,9 @@ static struct parts serving_parts_of(const struct screen *s) {
   struct parts parts = {.total = card->need};
   int64_t step = card->need - card->weights - card->cache;
   add_part(&parts, "weights", card->weights);
-  add_part(&parts,
-           card->state && card->state == card->sequence ? "states" : "KV cache",
-           card->cache);
+  int64_t states = size_product(card->state, s->a->served->sequences);
+  add_part(&parts, "KV cache", card->cache - states);
+  add_part(&parts, "states", states);
   add_part(&parts,
            card->compute           ? "compute"
            : step == card->sampler ? "sampler"

@@ -13,7 +13,7 @@ static bool same(const struct serving *s, const struct served_layer *a,
   return serving_place(s, a->node) == serving_place(s, b->node) &&
          a->each == b->each && a->always == b->always &&
          a->window == b->window && a->state == b->state &&
-         a->source == b->source;
+         a->recent == b->recent && a->source == b->source;
 }
 
 /* The place, if there are several. */
@@ -28,6 +28,22 @@ static void put_place(struct text *out, const struct serving *s,
     text_put(out, ", on the card");
 }
 
+/* 36*65536 of 32 bits: layers, values of a state or of a window. */
+static void put_state(struct serving_report *r, const struct serving *s,
+                      const struct served_layer *layer, const char *what,
+                      int type, int64_t values, int64_t count) {
+  if (!values)
+    return;
+  text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 " = ", explain_mark(r),
+              what, count, values);
+  text_count(r->out, count * values); /* less than the bytes */
+  text_printf(r->out, " of %d bits, of %" PRId64 " layer%s", element_bits(type),
+              count, count == 1 ? "" : "s");
+  if (s->parted)
+    put_place(r->out, s, serving_place(s, layer->node));
+  text_putc(r->out, '\n');
+}
+
 /* 32*2048*4096: layers, values of a token, tokens. */
 static void put_product(struct serving_report *r, const struct serving *s,
                         const struct served_layer *layer, int64_t count) {
@@ -35,17 +51,15 @@ static void put_product(struct serving_report *r, const struct serving *s,
   int64_t positions = layer->each || layer->source
                           ? serving_positions(s, layer, r->a.context)
                           : 1;
-  int64_t values = layer->state    ? layer->state
-                   : layer->each   ? layer->each
+  int64_t values = layer->each     ? layer->each
                    : layer->source ? layer->always / layer->source
                                    : layer->always;
-  int kept = layer->state ? infer->dtype : cache_type(infer);
-  text_printf(r->out, "  %s %s %" PRId64 "*%" PRId64 "*%" PRId64,
-              explain_mark(r), layer->state ? "state" : "KV cache", count,
-              values, positions);
+  int kept = cache_type(infer);
+  text_printf(r->out, "  %s KV cache %" PRId64 "*%" PRId64 "*%" PRId64,
+              explain_mark(r), count, values, positions);
   text_put(r->out, " = ");
   text_count(r->out, count * values * positions); /* less than the bytes */
-  if (!layer->state && (cache_blocks(kept) || cache_type_v(infer) != kept)) {
+  if (cache_blocks(kept) || cache_type_v(infer) != kept) {
     text_put(r->out, ", ");
     serving_put_types(r->out, infer);
   } else
@@ -58,6 +72,17 @@ static void put_product(struct serving_report *r, const struct serving *s,
   if (s->parted)
     put_place(r->out, s, serving_place(s, layer->node));
   text_putc(r->out, '\n');
+}
+
+static void put_layer(struct serving_report *r, const struct serving *s,
+                      const struct served_layer *layer, int64_t count) {
+  if (!layer->state) {
+    put_product(r, s, layer, count);
+    return;
+  }
+  put_state(r, s, layer, "state", serving_state_type(s), layer->state, count);
+  put_state(r, s, layer, "window of its convolution", serving_window_type(s),
+            layer->recent, count);
 }
 
 /* Roles of weights in the net, and their bytes on a device or its host. */
@@ -161,7 +186,7 @@ void serving_explain(struct serving_report *r) {
     counts[k]++;
   }
   for (int k = 0; k < found; k++)
-    put_product(r, &s, kinds[k], counts[k]);
+    put_layer(r, &s, kinds[k], counts[k]);
   if (others)
     text_printf(r->out, "  %s and %" PRId64 " more layers\n", explain_mark(r),
                 others);

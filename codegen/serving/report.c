@@ -112,13 +112,18 @@ static void put_part(struct serving_report *r, struct grid *grid,
                      const struct served_part *part) {
   put_row(r, grid, "weights", part->weights);
   grid_cell(grid);
-  put_row(r, grid,
-          !part->state                    ? "KV cache"
-          : part->state == part->sequence ? "states"
-                                          : "KV cache, states",
-          part->cache);
-  text_printf(&grid->pool, "%s a sequence",
-              output_size(r->c, part->sequence).text);
+  int64_t states = size_product(part->state, r->a.sequences);
+  if (states) {
+    put_row(r, grid, "states", states);
+    text_printf(&grid->pool, "%s a sequence",
+                output_size(r->c, part->state).text);
+    grid_cell(grid);
+  }
+  if (!states || part->cache > states)
+    put_row(r, grid, "KV cache", part->cache - states);
+  if (!states || part->cache > states)
+    text_printf(&grid->pool, "%s a sequence",
+                output_size(r->c, part->sequence - part->state).text);
   if (part->source) {
     text_printf(&grid->pool, ", including %s of its source",
                 output_size(r->c, part->source).text);

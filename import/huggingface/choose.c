@@ -272,17 +272,28 @@ static void choose_rotation(struct hugging *h) {
       ->kind = FACT_NULL;
 }
 
-static bool choose_dtype(struct hugging *h) {
-  const struct fact *fact = hugging_fact(h, slice_of("torch_dtype"));
+/* netc's word for PyTorch's name of a type; NULL: it is none. */
+static const char *type_word(const struct fact *fact) {
   static const char *const words[][2] = {{"float64", "f64"},
                                          {"float32", "f32"},
                                          {"float16", "f16"},
                                          {"bfloat16", "bf16"}};
-  if (!fact)
-    fact = hugging_fact(h, slice_of("dtype"));
   for (size_t i = 0; fact && i < sizeof words / sizeof *words; i++)
     if (fact->kind == FACT_WORD && slice_is(fact->text, words[i][0]))
-      h->dtype = words[i][1];
+      return words[i][1];
+  return NULL;
+}
+
+static bool choose_dtype(struct hugging *h) {
+  const struct fact *fact = hugging_fact(h, slice_of("torch_dtype"));
+  const struct fact *state = hugging_fact(h, slice_of("mamba_ssm_dtype"));
+  if (!fact)
+    fact = hugging_fact(h, slice_of("dtype"));
+  if (type_word(fact)) /* that of a GGUF is known */
+    h->dtype = type_word(fact);
+  h->state_dtype = type_word(state);
+  if (state && !h->state_dtype && !slice_is(state->text, "auto"))
+    return hugging_refuse(h, state, "a type of values");
   return !fact || h->dtype || hugging_refuse(h, fact, "a type of values");
 }
 

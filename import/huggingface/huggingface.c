@@ -75,6 +75,8 @@ static void put_types(struct hugging *h, struct slice source,
     text_bytes(out, type, (size_t)(line.at + length - type));
   }
   text_printf(out, "infer dtype=%s", h->dtype);
+  if (h->state_dtype && strcmp(h->state_dtype, h->dtype) != 0)
+    text_printf(out, " state_dtype=%s", h->state_dtype);
   if (h->weight_dtype)
     text_printf(out, " weight_dtype=%s", h->weight_dtype);
   /* Only what continues a sequence is served. */

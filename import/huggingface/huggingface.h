@@ -49,6 +49,7 @@ struct hugging {
   const struct import_options *options;
   const struct template_type *type;
   const char *dtype, *weight_dtype; /* NULL: not known; none */
+  const char *state_dtype;          /* of recurrent layers; NULL: as dtype */
   /* The key of the type, if facts have the template's names: those that a type
      gives another meaning have it already. NULL: model_type of a config. */
   const char *type_key;

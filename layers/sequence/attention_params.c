@@ -340,5 +340,5 @@ int64_t attention_cache(const struct layer *layer, int64_t context) {
 
 struct head_counts attention_head_counts(const struct layer *layer) {
   struct attention_sizes s = attention_sizes(layer);
-  return (struct head_counts){s.heads, s.kv};
+  return (struct head_counts){.queries = s.heads, .keys = s.kv};
 }

@@ -85,9 +85,10 @@ static int64_t states_of(const struct deltanet_sizes *s) {
 /* The states, and the positions in the convolutions' windows:
  * vllm/model_executor/layers/mamba/mamba_utils.py,
  * gated_delta_net_state_shape() and kda_state_shape(). */
-static int64_t deltanet_state(const struct layer *layer) {
+static int64_t deltanet_state(const struct layer *layer, int64_t *window) {
   struct deltanet_sizes s = sizes_of(layer);
-  return size_sum(states_of(&s), size_product(s.mixed, s.conv - 1));
+  *window = size_product(s.mixed, s.conv - 1);
+  return states_of(&s);
 }
 
 static bool deltanet_shape(struct layer *layer) {

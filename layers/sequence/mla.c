@@ -152,7 +152,11 @@ static int64_t mla_cache(const struct layer *layer, int64_t context) {
 }
 
 static struct head_counts mla_head_counts(const struct layer *layer) {
-  return (struct head_counts){.queries = sizes_of(layer).heads};
+  const struct mla *mla = layer->args;
+  int64_t top = indexer_seen(&mla->indexer, INT64_MAX);
+  return (struct head_counts){.queries = sizes_of(layer).heads,
+                              .top = top < INT64_MAX ? top : 0,
+                              .index = indexer_cache(&mla->indexer)};
 }
 
 struct recorder {

@@ -96,10 +96,10 @@ static struct ssm_sizes sizes_of(const struct layer *layer) {
 /* The state, and the positions in the convolution's window:
  * vllm/model_executor/layers/mamba/mamba_utils.py,
  * MambaStateShapeCalculator. */
-static int64_t ssm_state(const struct layer *layer) {
+static int64_t ssm_state(const struct layer *layer, int64_t *window) {
   struct ssm_sizes s = sizes_of(layer);
-  return size_sum(size_product(s.inner, s.state),
-                  size_product(s.mixed, s.conv - 1));
+  *window = size_product(s.mixed, s.conv - 1);
+  return size_product(s.inner, s.state);
 }
 
 /* Refuses what only Mamba 2 has. */

@@ -44,6 +44,15 @@ static void add_layer(struct serving *s, const struct layer *layer,
     *VEC_PUSH(s->arena, &s->layers) = served;
 }
 
+static void add_state(struct serving *s, const struct layer *layer,
+                      int64_t node) {
+  int64_t window, state = layer->kind->state(layer, &window);
+  *VEC_PUSH(s->arena, &s->layers) =
+      (struct served_layer){.node = node,
+                            .state = ceil_div_i64(state, s->devices),
+                            .recent = ceil_div_i64(window, s->devices)};
+}
+
 static void find_layers(struct serving *s) {
   const struct shape **in = model_layer_room(s->model);
   for (size_t i = 0; i < s->model->nodes.count; i++) {
@@ -53,9 +62,7 @@ static void find_layers(struct serving *s) {
     if (layer.kind->cache)
       add_layer(s, &layer, (int64_t)i);
     if (layer.kind->state)
-      *VEC_PUSH(s->arena, &s->layers) = (struct served_layer){
-          .node = (int64_t)i,
-          .state = ceil_div_i64(layer.kind->state(&layer), s->devices)};
+      add_state(s, &layer, (int64_t)i);
   }
 }
 
@@ -403,35 +410,59 @@ static bool is_at(const struct serving *s, size_t layer,
   return serving_place(s, s->layers.at[layer].node) == place;
 }
 
-int64_t serving_states(const struct serving *s, enum served_place place) {
-  int64_t values = 0, bytes;
-  for (size_t i = 0; i < s->layers.count; i++)
-    if (is_at(s, i, place) && !add_i64(values, s->layers.at[i].state, &values))
-      return INT64_MAX;
-  return element_bytes(s->settings->infer.dtype, values, &bytes) ? bytes
-                                                                 : INT64_MAX;
+/* llama.cpp: recurrent_type_r and _s of llama_model::create_memory. */
+int serving_state_type(const struct serving *s) {
+  const struct infer_settings *infer = &s->settings->infer;
+  return infer->state_dtype        ? infer->state_dtype
+         : serving_is_llama_cpp(s) ? (int)ELEMENT_F32
+                                   : infer->dtype;
 }
 
-/* Values that a layer keeps on the device; false if they pass 2^63 - 1. */
+int serving_window_type(const struct serving *s) {
+  return serving_is_llama_cpp(s) ? (int)ELEMENT_F32 : s->settings->infer.dtype;
+}
+
+int64_t serving_states(const struct serving *s, enum served_place place) {
+  int64_t states = 0, recent = 0, bytes, more;
+  for (size_t i = 0; i < s->layers.count; i++)
+    if (is_at(s, i, place) &&
+        !(add_i64(states, s->layers.at[i].state, &states) &&
+          add_i64(recent, s->layers.at[i].recent, &recent)))
+      return INT64_MAX;
+  return element_bytes(serving_state_type(s), states, &bytes) &&
+                 element_bytes(serving_window_type(s), recent, &more) &&
+                 add_i64(bytes, more, &bytes)
+             ? bytes
+             : INT64_MAX;
+}
+
+/* What is counted of the KV cache. */
+enum cache_part { KEPT_ALL, KEPT_OF_SOURCE, KEPT_READ };
+
+/* Values of a layer on the device; false if they pass 2^63 - 1. A decode step
+ * reads the indexer's keys of all tokens, and the chosen tokens. */
 static bool kept_values(const struct serving *s,
                         const struct served_layer *layer, int64_t context,
-                        int64_t *values) {
+                        enum cache_part kept, int64_t *values) {
   int64_t positions = serving_positions(s, layer, context);
+  const struct head_counts *heads = &layer->heads;
   *values = layer->always;
+  if (kept == KEPT_READ && heads->top && heads->top < positions)
+    return mul_i64(heads->index, positions - heads->top, values) &&
+           add_i64(*values, size_product(layer->each, heads->top), values);
   if (layer->source)
     return mul_i64(layer->always / layer->source, positions, values);
   return !layer->each || mul_i64(layer->each, positions, values);
 }
 
-/* KV cache bytes of a context, or only of a source. */
 static int64_t kept_bytes(const struct serving *s, enum served_place place,
-                          int64_t context, bool source) {
+                          int64_t context, enum cache_part kept) {
   int64_t keys = 0, values = 0, all, bytes;
   for (size_t i = 0; i < s->layers.count; i++) {
     const struct served_layer *layer = &s->layers.at[i];
-    if (!is_at(s, i, place) || (source && !layer->source))
+    if (!is_at(s, i, place) || (kept == KEPT_OF_SOURCE && !layer->source))
       continue;
-    if (!kept_values(s, layer, context, &all))
+    if (!kept_values(s, layer, context, kept, &all))
       return INT64_MAX;
     int64_t half = layer->heads.keys ? all / 2 : 0; /* MLA: all keys */
     if (!add_i64(keys, all - half, &keys) || !add_i64(values, half, &values))
@@ -442,12 +473,18 @@ static int64_t kept_bytes(const struct serving *s, enum served_place place,
 }
 
 int64_t serving_source(const struct serving *s, enum served_place place) {
-  return kept_bytes(s, place, 0, true);
+  return kept_bytes(s, place, 0, KEPT_OF_SOURCE);
 }
 
 int64_t serving_cache(const struct serving *s, enum served_place place,
                       int64_t context) {
-  return size_sum(kept_bytes(s, place, context, false),
+  return size_sum(kept_bytes(s, place, context, KEPT_ALL),
+                  serving_states(s, place));
+}
+
+int64_t serving_read(const struct serving *s, enum served_place place,
+                     int64_t context) {
+  return size_sum(kept_bytes(s, place, context, KEPT_READ),
                   serving_states(s, place));
 }
 

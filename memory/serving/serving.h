@@ -24,7 +24,8 @@ struct served_layer {
   int64_t always; /* values for any context */
   int64_t window; /* tokens of its window; 0: all */
   int64_t source; /* tokens of its second input; 0: the sequence itself */
-  int64_t state;  /* values of a state, in the net's type */
+  int64_t state;  /* values of a state, in state_dtype= */
+  int64_t recent; /* values of its convolution's window, in the net's type */
   struct head_counts heads;
 };
 
@@ -59,10 +60,10 @@ struct serving {
   bool *after;      /* by node: it depends on the tokens; NULL: all do */
   bool *values_after, *storages_after; /* the same by value and storage */
   bool whole_tower; /* each device has all of what does not depend on them */
-  int64_t head;                        /* node of the logits, or the end */
-  bool parted; /* divided among cards and their host: places.c */
-  bool staged; /* of a pipeline: the first card has the token table */
-  int cards;   /* that have layers */
+  int64_t head;     /* node of the logits, or the end */
+  bool parted;      /* divided among cards and their host: places.c */
+  bool staged;      /* of a pipeline: the first card has the token table */
+  int cards;        /* that have layers */
   double ends[MOST_CARDS]; /* fraction of the layers up to each card's last */
   int64_t blocks;          /* layers that may be on the card, and the output */
   int32_t *slot;           /* by node: its layer, from 1; 0: before them */
@@ -159,6 +160,10 @@ static inline enum fit_verdict serving_verdict(const struct serving_answer *a) {
 /* Bytes of the states of a sequence; INT64_MAX on overflow. */
 int64_t serving_states(const struct serving *s, enum served_place place);
 
+/* Types of its states, and of the windows of convolutions before them. */
+int serving_state_type(const struct serving *s);
+int serving_window_type(const struct serving *s);
+
 /* KV cache bytes of a sequence's source; INT64_MAX on overflow. */
 int64_t serving_source(const struct serving *s, enum served_place place);
 
@@ -244,6 +249,10 @@ bool serving_weight(const struct serving *serving, size_t index,
  */
 int64_t serving_cache(const struct serving *serving, enum served_place place,
                       int64_t context);
+
+/* The bytes of these that a decode step reads: an indexer chooses tokens. */
+int64_t serving_read(const struct serving *serving, enum served_place place,
+                     int64_t context);
 
 /* Number of logits per token. */
 int64_t serving_scores(const struct serving *serving);

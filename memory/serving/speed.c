@@ -175,7 +175,7 @@ static void add_bounds(const struct card_work *w, struct serving_time *time) {
 static void add_card(struct card_work *w, struct serving_time *time) {
   const struct serving *s = w->s;
   double narrow = (double)gpu_rate(w->gpu, ELEMENT_I8) * 1e9;
-  double cache = (double)serving_cache(s, w->card, w->context);
+  double cache = (double)serving_read(s, w->card, w->context);
   w->macs = find_macs(s, w->card);
   w->scores = prompt_scores(s, w->card, w->context);
   w->parts[SPEED_WEIGHTS] =
