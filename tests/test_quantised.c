@@ -61,7 +61,7 @@ static void check_case(const char *folder, struct quantised_case *c) {
   struct run r = run(NETC " import %s/config.json", folder);
   assert_int_equal(r.status, *c->error != '\0');
   assert_holds(*c->error ? r.err : r.out, *c->error ? c->error : line);
-  if (!*c->error)
+  if (c->bytes >= 0)
     assert_int_equal(take(compile(r.out, ""), inference, "weight_bytes"),
                      c->bytes);
   run_free(&r);

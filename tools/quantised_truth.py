@@ -282,7 +282,7 @@ def main(path):
         added = json.loads("{" + text)
         with open(os.path.join(os.path.dirname(path), net)) as file:
             config = json.load(file)
-        if re.search(r"^(error|nothing) ", head, re.M):
+        if not re.search(r"^bytes ", head, re.M):
             continue
         beside = added.pop("hf_quant_config.json", None)
         config.update(added)
