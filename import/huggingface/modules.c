@@ -118,6 +118,11 @@ static bool has(const struct module_finder *f, const struct module *module) {
   return !*module->needs;
 }
 
+/* It has attention or a state: `part@N` counts these. */
+static bool is_block(const struct module_finder *f) {
+  return *f->layer.mixer && strcmp(f->layer.mixer, "short") != 0;
+}
+
 /* True if the layer that is looked at has matrices of this part. */
 static bool is_there(const struct module_finder *f, enum weights_part part) {
   const char *feed = f->layer.feed;
@@ -131,13 +136,8 @@ static bool is_there(const struct module_finder *f, enum weights_part part) {
   case WEIGHTS_OF_EXPERTS_UP:
   case WEIGHTS_OF_EXPERTS_DOWN:
   case WEIGHTS_OF_SHARED: return *feed && strcmp(feed, "dense") != 0;
-  default: return *f->layer.mixer != '\0';
+  default: return is_block(f);
   }
-}
-
-/* It has attention or a state: `part@N` counts these. */
-static bool is_block(const struct module_finder *f) {
-  return *f->layer.mixer && strcmp(f->layer.mixer, "short") != 0;
 }
 
 /* "linear_attn.out_proj" is in layers of that type alone, "mixer.out_proj" in
