@@ -249,7 +249,8 @@ static bool parts(struct call *call) {
                 SLICE_ARG(other->word));
     for (int part = 1; part < WEIGHTS_OF_COUNT; part++)
       if (there & 1U << part)
-        context_say_more(netc, " %s", weights_part_word(part));
+        context_say_more(netc, " %s",
+                         weights_part_word((enum weights_part)part));
     context_say_more(netc, ", in blocks from 0 to %" PRId64, last);
     call->status = NETC_USAGE;
     return false;
