@@ -77,8 +77,6 @@ bool hugging_quantised(struct hugging *h);
 bool hugging_unknown_head(struct hugging *h);
 /* The way out if types of weights are not understood; false. */
 bool hugging_help_retype(struct hugging *h, const char *type);
-/* True if these types are not needed: the command line has one for all. */
-bool hugging_retypes(const struct hugging *h);
 /* The blocks of a layer: "attend" or "delta", and "dense" or "experts"; "": it
  * has none. */
 struct layer_blocks {

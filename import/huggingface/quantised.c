@@ -389,10 +389,15 @@ static bool stored_modules(struct quantised_reader *r) {
   return stored->scaled.count > 0;
 }
 
+/* True if these types are not needed: the command line has one for all. */
+static bool retypes(const struct hugging *h) {
+  return h->options->allow_unknown || h->options->retyped;
+}
+
 /* Some layers of most models stay, but nothing says which. */
 static bool lacks_list(struct quantised_reader *r, const struct fact *algo) {
   struct hugging *h = r->h;
-  if (hugging_retypes(h))
+  if (retypes(h))
     return wrong(r, algo);
   fact_fail(h->facts, algo,
             "its %.*s says %.*s, but does not list the layers that stay as "
@@ -522,10 +527,6 @@ static const char *reason_of(const struct quantised_reader *r) {
                           SLICE_ARG(fact->text));
 }
 
-bool hugging_retypes(const struct hugging *h) {
-  return h->options->allow_unknown || h->options->retyped;
-}
-
 bool hugging_help_retype(struct hugging *h, const char *type) {
   return graph_help(h->graph,
                     "`netc config.json --weight-dtype %s` counts all weights "
@@ -593,7 +594,7 @@ static bool read_place(struct hugging *h, const struct fact *place) {
   if (!read || (*r.stays && !add_list(&r, r.stays, NULL)))
     return refuse(&r, method);
   const char *words = quantised_words(h, &r.q);
-  if (!words && !hugging_retypes(h))
+  if (!words && !retypes(h))
     return false;
   if (!words)
     graph->failed = false;

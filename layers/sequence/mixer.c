@@ -8,7 +8,8 @@ struct strides mixer_strides(const struct mixer_steps *m, int64_t features) {
   return strides_dense(2, dim);
 }
 
-struct extent mixer_rows(const struct mixer_steps *m, int64_t features) {
+/* The extent of such a value. */
+static struct extent rows_of(const struct mixer_steps *m, int64_t features) {
   return extent_sample(size_product(m->steps, features), WIDTH_NET);
 }
 
@@ -18,7 +19,7 @@ size_t mixer_project(const struct mixer_steps *m, const char *name, size_t in,
   return tape_run_on(m->tape, in,
                      (struct operation){.name = name,
                                         .does = LOWERS(LINEAR, .out = &lies),
-                                        .out = mixer_rows(m, out),
+                                        .out = rows_of(m, out),
                                         .first_param = param,
                                         .param_count = count,
                                         .splits = true});
@@ -32,7 +33,7 @@ size_t mixer_part(const struct mixer_steps *m, const char *name, size_t in,
   return tape_run_on(m->tape, in,
                      (struct operation){.name = name,
                                         .does = LOWERS(VIEW, .out = &lies),
-                                        .out = mixer_rows(m, columns),
+                                        .out = rows_of(m, columns),
                                         .result = RESULT_VIEW});
 }
 
@@ -47,7 +48,7 @@ size_t mixer_convolve(const struct mixer_steps *m, size_t in, int64_t window,
   size_t y = tape_run_on(m->tape, in,
                          (struct operation){.name = "conv",
                                             .does = &does,
-                                            .out = mixer_rows(m, channels),
+                                            .out = rows_of(m, channels),
                                             .first_param = param,
                                             .param_count = count});
   return mixer_apply(m, "silu", DOES_SILU, y);
@@ -128,7 +129,7 @@ size_t mixer_gather(const struct mixer_steps *m, const char *name, size_t in,
       m->tape, in,
       (struct operation){.name = name,
                          .does = LOWERS(COPY, .in = &lies, .out = &out),
-                         .out = mixer_rows(m, all)});
+                         .out = rows_of(m, all)});
   out = mixer_strides(m, all);
   tape_see(m->tape, value, &out);
   return value;
@@ -145,5 +146,5 @@ size_t mixer_concat(const struct mixer_steps *m, const size_t in[3]) {
                                                .does = &does,
                                                .in = in,
                                                .in_count = 3,
-                                               .out = mixer_rows(m, columns)});
+                                               .out = rows_of(m, columns)});
 }

@@ -17,9 +17,6 @@ struct mixer_steps {
 /* Strides of a contiguous value. */
 struct strides mixer_strides(const struct mixer_steps *m, int64_t features);
 
-/* The extent of such a value. */
-struct extent mixer_rows(const struct mixer_steps *m, int64_t features);
-
 /* A product with parameter `param`, and a bias if `count` is 2. */
 size_t mixer_project(const struct mixer_steps *m, const char *name, size_t in,
                      int64_t out, int param, int count);
