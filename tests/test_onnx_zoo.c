@@ -28,12 +28,13 @@ static const struct apart {
 };
 
 /* Those whose layers ONNX cannot say, or not before opset 16. */
-static const char *const unwritten[] = {"deformable_detr", "mamba", "mamba2",
-                                        "rt_detr", NULL};
+static const char *const unwritten[] = {"deformable_detr", "rt_detr", NULL};
 
-/* Experts: netc does not recognise them in nodes, only by the source. */
-static const char *const unread[] = {"deepseek_v2", "deepseek_v3", "mixtral",
-                                     "qwen3_moe", NULL};
+/* Experts and states: netc does not recognise them in nodes, only by the
+ * source. */
+static const char *const unread[] = {"deepseek_v2", "deepseek_v3", "mamba",
+                                     "mamba2",      "mixtral",     "qwen3_moe",
+                                     NULL};
 
 static bool is_in(const char *const *list, const char *name) {
   for (; *list; list++)
