@@ -121,7 +121,7 @@ static void find_param(struct finder *f, const struct node *node, size_t index,
     roles->keys = tensor->out;
 }
 
-/* What a node depends on. A net without tokens has no towers. */
+/* The inputs that a node depends on. A net without tokens has no towers. */
 static void find_inputs(struct finder *f) {
   const struct model *model = f->model;
   bool tokens = false;

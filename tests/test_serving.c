@@ -130,7 +130,7 @@ static void states_have_a_type_of_their_own(void **state) {
         rows[i].bytes);
 }
 
-/* Of each sequence a step reads 2,048 latent vectors, and the indexer's key of
+/* A step reads 2,048 latent vectors of each sequence, and the indexer's key of
  * all tokens: in twice the context it reads that many more keys. */
 static void a_step_reads_the_tokens_that_an_indexer_chooses(void **state) {
   (void)state;

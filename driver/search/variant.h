@@ -13,7 +13,7 @@ enum figure {
   FIGURE_WEIGHTS,
   FIGURE_SECONDS, /* a step on the device, in nanoseconds; 0: none */
   FIGURE_COUNT,
-  /* Of an answer on inference; -1: unknown. They are no goals. */
+  /* Figures of an answer on inference; -1: unknown. They are no goals. */
   ANSWER_BYTES = FIGURE_COUNT,
   ANSWER_HOST,
   ANSWER_CONTEXT,

@@ -46,7 +46,7 @@ struct fact *fact_put(struct facts *facts, struct slice name);
 /* The text decides its kind: a number, true, false or a word. */
 void fact_put_text(struct facts *facts, struct slice name, struct slice text);
 
-/* Its name as a person writes it. */
+/* The name as a person writes it. */
 const struct slice *fact_shown(const struct fact *fact);
 
 /* Whether it is there and is that word. */

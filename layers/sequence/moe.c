@@ -263,7 +263,7 @@ static size_t plan_norm(const struct layer *layer, struct tape *tape,
               (struct lowering){.opcode = DOES_DIV, .in = lies});
 }
 
-/* Of rows, or of choices. */
+/* Seats of rows, or of choices. */
 static size_t plan_seats(const struct layer *layer, struct tape *tape,
                          size_t chosen, enum seats mode) {
   static const char *const names[] = {"tokens", "rows", "experts", "kept"};

@@ -436,7 +436,7 @@ int64_t serving_states(const struct serving *s, enum served_place place) {
              : INT64_MAX;
 }
 
-/* What is counted of the KV cache. */
+/* The parts of the KV cache that count. */
 enum cache_part { KEPT_ALL, KEPT_OF_SOURCE, KEPT_READ };
 
 /* Values of a layer on the device; false if they pass 2^63 - 1. A decode step
