@@ -263,6 +263,7 @@ const numbersOf = async (file, samples, step) => {
 // A model of tests/data/import/quant, and what netc writes of it: how many
 // steps netc and onnxruntime are apart. `values` is the file of what the latter
 // gives, which WRITE=1 writes; `layer` has the steps of the output.
+let saturates = false; // by the first model, which shows it
 const eightBits = async ([name, values, layer]) => {
   const data = "tests/data/import/quant/";
   const file = (end) => path.join(folder, name + end);
@@ -281,8 +282,18 @@ const eightBits = async ([name, values, layer]) => {
       samples.length], theirs);
   const bytes = fs.readFileSync(file(".npy"));
   const ours = new Int8Array(bytes.subarray(bytes.length - theirs.length));
-  const worst = Math.max(...[theirs, written].map((made) =>
-    Math.max(...made.map((v, i) => Math.abs(v - ours[i])))));
+  // Without VNNI, onnxruntime's products of bytes saturate: a file that others
+  // made then gives other values than recorded, and no file says how netc is.
+  const recorded = new Int8Array(fs.readFileSync(`${data}${values}.npy`)
+    .subarray(-theirs.length));
+  const apart = (one, other) =>
+    Math.max(...one.map((v, i) => Math.abs(v - other[i])));
+  saturates = saturates || apart(theirs, recorded) > 1;
+  if (saturates)
+    console.log(`${name}: onnxruntime saturates on this processor; compared ` +
+      "with the values that were recorded");
+  const worst = Math.max(...(saturates ? [recorded] : [theirs, written])
+    .map((made) => apart(made, ours)));
   must(worst <= 1, `${name} differs by ${worst} steps`);
   return [theirs.length, worst];
 };
@@ -303,8 +314,8 @@ const eightBits = async ([name, values, layer]) => {
         error.message);
     }
   }
-  for (const model of chosen.length ? [] : [["qdq", "y", "fc1"],
-    ["unsigned", "y", "fc1"], ["qlinear", "y", "fc1"],
+  for (const model of chosen.length ? [] : [["unsigned", "y", "fc1"],
+    ["qdq", "y", "fc1"], ["qlinear", "y", "fc1"],
     ["operators", "operators.y", "fc1.softmax"]]) {
     try {
       const [values, worst] = await eightBits(model);
