@@ -8,12 +8,12 @@
 #include "codegen/cards.h"
 #include "codegen/grid.h"
 #include "codegen/report/board.h"
+#include "codegen/report/question.h"
 #include "codegen/report/time_line.h"
 #include "codegen/rows.h"
 #include "memory/answer/files.h"
 #include "sema/model/optimizer.h"
 #include "sema/model/recipe.h"
-#include "sema/model/weights.h"
 
 struct screen {
   const struct compiled *c;
@@ -532,163 +532,6 @@ static void put_recipe(struct screen *s) {
   end_row(s, "recipe");
 }
 
-/* The first lines */
-
-static void put_counts(struct screen *s) {
-  const struct cost *total = &s->c->model->total;
-  text_short_count(&s->line, total->params, 'B');
-  text_put(&s->line, " parameters");
-  if (total->active < total->params) {
-    text_put(&s->line, ", ");
-    text_short_count(&s->line, total->active, 'B');
-    text_put(&s->line, " active");
-  }
-  if (!s->predict && total->trainable < total->params) {
-    text_put(&s->line, ", ");
-    text_short_count(&s->line, total->trainable, 'B');
-    text_put(&s->line, " trained");
-  }
-}
-
-enum { LONGEST_WEIGHTS = 40 };
-
-/* "nvfp4 but for head", of many parts the first type. */
-static void put_weights(struct screen *s, const struct infer_settings *infer) {
-  struct slice weights = settings_weights(infer);
-  const char *blank = memchr(weights.at, ' ', weights.length);
-  size_t first = blank ? (size_t)(blank - weights.at) : weights.length;
-  if (first == weights.length)
-    text_puts(&s->line, weights);
-  else if (weights.length <= LONGEST_WEIGHTS)
-    text_printf(&s->line, "%.*s but for%.*s", (int)first, weights.at,
-                (int)(weights.length - first), weights.at + first);
-  else
-    text_printf(&s->line, "%s and others", weights_word(infer->weight_dtype));
-}
-
-/* "float32", "mixed precision", "q4_k_m" */
-static void put_type(struct screen *s) {
-  const struct train_settings *train = &s->c->settings->train;
-  const struct infer_settings *infer = &s->c->settings->infer;
-  if (s->predict && infer->weight_dtype)
-    put_weights(s, infer);
-  else if (s->predict)
-    text_put(&s->line, element_long_name(infer->dtype));
-  else if (train->precision == PRECISION_MIXED)
-    text_put(&s->line, "mixed precision");
-  else if (train->precision == PRECISION_MASTER)
-    text_put(&s->line, "16 bits with a 32-bit copy");
-  else
-    text_put(&s->line, element_long_name(train->dtype));
-}
-
-/* Layers of attention; `unfused`: of these, those without a fused kernel in
- * PyTorch because of the argument `why`. */
-struct attending {
-  int64_t all, unfused;
-  const char *why;
-};
-
-static struct attending find_attending(const struct model *model) {
-  const struct shape **in = model_layer_room(model);
-  struct attending found = {0};
-  for (size_t i = 0; i < model->nodes.count; i++) {
-    struct layer layer = model_layer(model, (int64_t)i, in);
-    const char *why = layer.kind->unfused ? layer.kind->unfused(&layer) : NULL;
-    found.all += layer.kind->heads != NULL;
-    found.unfused += why != NULL;
-    found.why = why ? why : found.why;
-  }
-  return found;
-}
-
-/* "naive attention, "; of other runtimes than PyTorch only what was chosen. */
-static void put_attention(struct screen *s) {
-  static const char *const words[] = {"", "fused", "naive", "eager"};
-  const struct settings *settings = s->c->settings;
-  int chosen =
-      s->predict ? settings->infer.attention : settings->train.attention;
-  bool torch = !s->predict || settings->infer.runtime == RUNTIME_PYTORCH;
-  bool serves = s->a && s->a->asked == ASKED_SERVING;
-  if (!chosen && torch)
-    chosen = profile_at(settings->train.profile)->fused_attention || serves
-                 ? TAPE_FUSED
-                 : TAPE_NAIVE;
-  struct attending found = find_attending(s->c->model);
-  if (!chosen || !found.all)
-    return;
-  if (chosen != TAPE_FUSED || !torch || !found.unfused)
-    text_printf(&s->line, "%s attention, ", words[chosen]);
-  else if (found.unfused < found.all)
-    text_printf(&s->line, "fused attention except with %s, ", found.why);
-  else
-    text_printf(&s->line, "naive attention (%s), ", found.why);
-}
-
-/* "PyTorch on CUDA", "llama.cpp on RTX 4090", "PyTorch on 8 x H100" */
-static void put_runtime(struct screen *s) {
-  const struct train_settings *train = &s->c->settings->train;
-  const struct profile *profile = profile_at(train->profile);
-  int runtime =
-      s->predict ? s->c->settings->infer.runtime : (int)RUNTIME_PYTORCH;
-  bool torch = runtime <= RUNTIME_PYTORCH;
-  bool device = s->a && s->a->device.bytes;
-  if (torch && !device) {
-    text_put(&s->line, profile->title);
-    return;
-  }
-  text_put(&s->line, torch ? profile->framework : runtime_name(runtime));
-  if (!device)
-    return;
-  text_put(&s->line, " on ");
-  if (s->a->served && s->a->served->cards > 1 && !s->a->served->staged &&
-      s->a->card) {
-    cards_put_all(&s->line, s->a->served);
-    return;
-  }
-  if (s->a->devices > 1)
-    text_printf(&s->line, "%" PRId64 " x ", s->a->devices);
-  if (s->a->firmware)
-    board_put_name(s->c, s->a->firmware, &s->line);
-  else if (s->a->card)
-    gpu_put_title(&s->line, s->a->card);
-  else
-    put_size(s, train->memory);
-}
-
-/* "LoRA of rank 8 on attention, " */
-static void put_adapters(struct screen *s) {
-  const struct adapters *adapters = &s->c->expansion->adapters;
-  if (s->predict || !adapters->rank)
-    return;
-  text_printf(&s->line, "LoRA of rank %" PRId64 " on %s, ", adapters->rank,
-              !adapters->all                    ? "attention"
-              : s->c->expansion->adapters_spare ? "all dense layers but the "
-                                                  "output"
-                                                : "all dense layers");
-}
-
-static void put_question(struct screen *s) {
-  const struct train_settings *train = &s->c->settings->train;
-  const struct answer *a = s->a;
-  if (!s->predict)
-    text_printf(&s->line, "train, batch %s, %s, ",
-                count_text(train->batch).text,
-                optimizer_title(train->optimizer));
-  else if (a && a->asked == ASKED_SERVING && a->served)
-    text_printf(&s->line, "inference, %s sequence%s of %s tokens, ",
-                count_text(a->sequences).text, a->sequences == 1 ? "" : "s",
-                count_text(a->context).text);
-  else
-    text_printf(&s->line, "inference, batch %s, ",
-                count_text(s->c->settings->infer.batch).text);
-  put_adapters(s);
-  put_type(s);
-  text_put(&s->line, ", ");
-  put_attention(s);
-  put_runtime(s);
-}
-
 /* Why devices cannot share the net; the reason is an error above. */
 static void put_refusal(struct screen *s) {
   text_put(&s->line,
@@ -703,9 +546,10 @@ struct screen_page *screen_page(const struct compiled *c) {
                      .page = ARENA_NEW(c->arena, struct screen_page),
                      .line = text_new(c->arena)};
   struct screen_page *page = s.page;
-  put_counts(&s);
+  struct question question = {c, s.a, s.predict, &s.line};
+  question_put_counts(&question);
   page->counts = take(&s);
-  put_question(&s);
+  question_put(&question);
   page->question = take(&s);
   page->verdict = s.a && s.a->device.bytes ? s.a->verdict : VERDICT_NONE;
   if (!s.a || s.a->bytes == INT64_MAX) {

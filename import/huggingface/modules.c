@@ -11,7 +11,7 @@ enum { MOST_TRIALS = 2000000 }; /* of a rule on a layer */
 
 static const struct module {
   enum weights_part part;
-  const char *needs; /* keys of which the config has one; `!`: lacks it */
+  const char *needs; /* the config has one of these keys; `!`: lacks it */
   const char *names; /* what they are called in one or another model */
 } modules[] = {
 #define MODULE(part, needs, names) {WEIGHTS_OF_##part, needs, names},

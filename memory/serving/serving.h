@@ -200,9 +200,9 @@ int64_t serving_words(const struct model *model);
 int64_t serving_length(const struct model *model);
 
 /*
- * True if so many devices do not divide the heads of a tower: each of them then
- * has all of it (vLLM's `--mm-encoder-tp-mode data`, without which it
- * refuses them).
+ * True if the number of devices does not divide the heads of a tower. Each
+ * device then has the whole tower, as with vLLM's `--mm-encoder-tp-mode data`;
+ * without that option vLLM refuses the number.
  */
 bool serving_tower_is_whole(const struct model *model, int64_t degree);
 
