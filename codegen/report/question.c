@@ -9,7 +9,7 @@
 #include "sema/model/optimizer.h"
 #include "sema/model/weights.h"
 
-void question_put_counts(const struct question *q) {
+void question_put_counts(const struct report_question *q) {
   const struct cost *total = &q->c->model->total;
   text_short_count(q->line, total->params, 'B');
   text_put(q->line, " parameters");
@@ -28,7 +28,7 @@ void question_put_counts(const struct question *q) {
 enum { LONGEST_WEIGHTS = 40 };
 
 /* "nvfp4 but for head", of many parts the first type. */
-static void put_weights(const struct question *q,
+static void put_weights(const struct report_question *q,
                         const struct infer_settings *infer) {
   struct slice weights = settings_weights(infer);
   const char *blank = memchr(weights.at, ' ', weights.length);
@@ -43,7 +43,7 @@ static void put_weights(const struct question *q,
 }
 
 /* "float32", "mixed precision", "q4_k_m" */
-static void put_type(const struct question *q) {
+static void put_type(const struct report_question *q) {
   const struct train_settings *train = &q->c->settings->train;
   const struct infer_settings *infer = &q->c->settings->infer;
   if (q->predict && infer->weight_dtype)
@@ -79,7 +79,7 @@ static struct attending find_attending(const struct model *model) {
 }
 
 /* "naive attention, "; of other runtimes than PyTorch only what was chosen. */
-static void put_attention(const struct question *q) {
+static void put_attention(const struct report_question *q) {
   static const char *const words[] = {"", "fused", "naive", "eager"};
   const struct settings *settings = q->c->settings;
   int chosen =
@@ -102,7 +102,7 @@ static void put_attention(const struct question *q) {
 }
 
 /* "PyTorch on CUDA", "llama.cpp on RTX 4090", "PyTorch on 8 x H100" */
-static void put_runtime(const struct question *q) {
+static void put_runtime(const struct report_question *q) {
   const struct train_settings *train = &q->c->settings->train;
   const struct profile *profile = profile_at(train->profile);
   int runtime =
@@ -133,7 +133,7 @@ static void put_runtime(const struct question *q) {
 }
 
 /* "LoRA of rank 8 on attention, " */
-static void put_adapters(const struct question *q) {
+static void put_adapters(const struct report_question *q) {
   const struct adapters *adapters = &q->c->expansion->adapters;
   if (q->predict || !adapters->rank)
     return;
@@ -144,7 +144,7 @@ static void put_adapters(const struct question *q) {
                                                 : "all dense layers");
 }
 
-void question_put(const struct question *q) {
+void question_put(const struct report_question *q) {
   const struct train_settings *train = &q->c->settings->train;
   const struct answer *a = q->a;
   if (!q->predict)

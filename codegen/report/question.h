@@ -4,7 +4,7 @@
 
 #include "codegen/backend.h"
 
-struct question {
+struct report_question {
   const struct compiled *c;
   const struct answer *a; /* NULL: a size passes 2^63 - 1 */
   bool predict;
@@ -12,9 +12,9 @@ struct question {
 };
 
 /* "25.6 M parameters" */
-void question_put_counts(const struct question *q);
+void question_put_counts(const struct report_question *q);
 
 /* "train, batch 256, Adam, float32, PyTorch on T4" */
-void question_put(const struct question *q);
+void question_put(const struct report_question *q);
 
 #endif

@@ -546,7 +546,7 @@ struct screen_page *screen_page(const struct compiled *c) {
                      .page = ARENA_NEW(c->arena, struct screen_page),
                      .line = text_new(c->arena)};
   struct screen_page *page = s.page;
-  struct question question = {c, s.a, s.predict, &s.line};
+  struct report_question question = {c, s.a, s.predict, &s.line};
   question_put_counts(&question);
   page->counts = take(&s);
   question_put(&question);
