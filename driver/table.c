@@ -356,11 +356,12 @@ static void put_title(struct table_run *s) {
   const struct netc_answer *a = &s->a;
   struct netc_training training = {.size = sizeof training};
   const char *file = s->o->files.at[0];
+  /* each recipe has an optimizer of its own */
+  bool differ = lists(s, "optimizer") || lists(s, "like");
   netc_training(s->netc, &training);
   if (a->question == NETC_TRAINING)
-    tell("%s: training%s%s%s, %s (%s)", file,
-         lists(s, "optimizer") ? "" : " with ",
-         lists(s, "optimizer") ? "" : training.optimizer,
+    tell("%s: training%s%s%s, %s (%s)", file, differ ? "" : " with ",
+         differ ? "" : training.optimizer,
          a->uneven ? ", the most loaded device" : "",
          training.measured ? "exact" : "simulated", training.profile);
   else if (a->ram_bytes)

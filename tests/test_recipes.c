@@ -119,6 +119,7 @@ static void what_the_user_says_wins(void **state) {
   says(arguments, 1, "`--checkpoint 8`");
   snprintf(arguments, sizeof arguments, "%s --like hf/full,timm/amp", path);
   says(arguments, 0, "timm/amp");
+  says(arguments, 0, ": training, simulated"); /* no optimizer serves both */
 }
 
 /* A block is an iteration of an innermost loop. */
