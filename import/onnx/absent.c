@@ -1,4 +1,5 @@
-/* A build without ONNX: reports that it reads neither ONNX nor IR. */
+/* A build without ONNX: reports that it reads neither ONNX nor what is
+ * translated into it. */
 #include "import/reader.h"
 
 bool onnx_type(struct graph *graph, size_t index, struct import_type *type) {
@@ -25,5 +26,14 @@ bool openvino_type(struct graph *graph, size_t index,
 
 bool openvino_read(struct graph *graph, struct slice file,
                    const struct import_options *options) {
+  return onnx_read(graph, file, options);
+}
+
+bool program_type(struct graph *graph, size_t index, struct import_type *type) {
+  return onnx_type(graph, index, type);
+}
+
+bool program_read(struct graph *graph, struct slice file,
+                  const struct import_options *options) {
   return onnx_read(graph, file, options);
 }
