@@ -268,18 +268,19 @@ static bool kind_binary(struct slice head) {
 
 #define BYTES(text) \
   { text, sizeof(text) - 1 }
-#define EXPORT                                                             \
-  "torch.onnx.export(model, input, \"model.onnx\") in Python, then `netc " \
-  "model.onnx`; of Keras, model.to_json() to a .json file"
+#define PROGRAM                                                             \
+  "torch.export.save(torch.export.export(model, (input,)), \"model.pt2\") " \
+  "in Python, then `netc model.pt2`; before PyTorch 2.1, "                  \
+  "torch.onnx.export(model, input, \"model.onnx\")"
+#define EXPORT PROGRAM "; of Keras, model.to_json() to a .json file"
 #define LISTED                                                               \
   "`netc weights %s` lists its tensors; `netc weights MODEL.net --from %s` " \
   "loads them into a net"
-#define LOADED                                                      \
-  "for the net load it in Python, torch.onnx.export(model, input, " \
-  "\"model.onnx\"), then `netc model.onnx`"
-#define READABLE                                                      \
-  "netc reads its own sources, ONNX, Keras' .json, .h5 and .keras, "  \
-  "TensorFlow Lite's .tflite, OpenVINO's .xml, GGUF, Hugging Face's " \
+#define LOADED "for the net load it in Python: " PROGRAM
+#define READABLE                                                              \
+  "netc reads its own sources, ONNX, torch.export's .pt2, Keras' .json, .h5 " \
+  "and .keras, "                                                              \
+  "TensorFlow Lite's .tflite, OpenVINO's .xml, GGUF, Hugging Face's "         \
   "config.json, Caffe's .prototxt and Darknet's .cfg"
 #define PICTURE                                               \
   "netc writes pictures, `netc MODEL.net -o MODEL.svg`, and " \

@@ -5,7 +5,7 @@ usage: tools/oracle/run.sh ROOT python3 tools/program_truth.py [FOLDER]
 
 writes NAME.pt2, NAME.in.npy, NAME.out.npy and truth.csv into FOLDER
 (tests/data/import/program), with PyTorch 2.6. Stack traces are left out of the
-JSON, which are most of its bytes. newer.pt2 is lenet.pt2 in the archive that
+JSON, which are most of its bytes. lenet.json is its program alone. newer.pt2 is lenet.pt2 in the archive that
 PyTorch writes from 2.8 on, by torch/export/pt2_archive/constants.py: what that
 version itself writes was not at hand.
 """
@@ -210,6 +210,9 @@ def main():
             table.write(f"{name},{parameters},{buffers}\n")
             if name == "lenet":
                 newer(f"{folder}/newer.pt2", members, model.state_dict())
+                own = json.loads(members["serialized_exported_program.json"])
+                with open(f"{folder}/lenet.json", "w") as file:
+                    json.dump(own, file, indent=1)
 
 
 if __name__ == "__main__":

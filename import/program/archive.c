@@ -70,10 +70,16 @@ static bool find_plain(struct program *p, const char *list_end,
   return true;
 }
 
-/* In JSON `Infinity` is a text of this layout, so plain JSON it is. */
+static bool parse(struct program *p, const char *name, struct slice text) {
+  json_error_t error;
+  p->root = json_loadb(text.at, text.length, JSON_ALLOW_NUL, &error);
+  return p->root ||
+         graph_fail(p->graph, (size_t)(error.line > 0 ? error.line : 1),
+                    "%s is not JSON: %s", name, error.text);
+}
+
 bool program_open(struct program *p, struct byte_store *store) {
   struct slice text;
-  json_error_t error;
   if (!zip_open(&p->zip, store, p->graph->arena))
     return graph_fail(p->graph, 0, "%s", p->zip.fault);
   const struct zip_member *m = find_json(&p->zip);
@@ -83,14 +89,16 @@ bool program_open(struct program *p, struct byte_store *store) {
                       "torch.export in JSON");
   if (!zip_read(&p->zip, m, p->graph->arena, &text))
     return graph_fail(p->graph, 0, "%s", p->zip.fault);
-  p->root = json_loadb(text.at, text.length, JSON_ALLOW_NUL, &error);
-  if (!p->root)
-    return graph_fail(p->graph, 0, "`%.100s` is not JSON: line %d: %s", m->name,
-                      error.line, error.text);
+  if (!parse(p, "the program in it", text))
+    return false;
   find_saved(p, "serialized_state_dict.pt");
   find_saved(p, "serialized_constants.pt");
   return find_plain(p, "data/weights/model_weights_config.json",
                     "data/weights/") &&
          find_plain(p, "data/constants/model_constants_config.json",
                     "data/constants/");
+}
+
+bool program_parse(struct program *p, struct slice text) {
+  return parse(p, "it", text);
 }

@@ -61,6 +61,8 @@ struct program_region {
 
 /* Finds the JSON and the values; false with the graph's error. */
 bool program_open(struct program *p, struct byte_store *store);
+/* Takes the JSON alone, without values. */
+bool program_parse(struct program *p, struct slice text);
 
 /* Reads inputs, parameters, calls and outputs. */
 bool program_read_graph(struct program *p);

@@ -385,11 +385,14 @@ bool program_read_graph(struct program *p) {
          read_outputs(p, json_object_get(signature, "output_specs"));
 }
 
-static bool read_program(struct program *p, struct byte_store *store) {
+static bool read_program(struct program *p, struct byte_store *store,
+                         struct slice file) {
+  bool json = slice_begins(file, "{");
   const char *path = p->options->path;
   const char *slash = path ? strrchr(path, '/') : NULL;
   p->file = path ? slash ? slash + 1 : path : NULL;
-  return program_open(p, store) && program_read_graph(p) &&
+  return (json ? program_parse(p, file) : program_open(p, store)) &&
+         program_read_graph(p) &&
          onnx_read_model(p->graph, store, said_model(&p->s, "", OPSET),
                          p->options);
 }
@@ -399,7 +402,7 @@ bool program_read(struct graph *graph, struct slice file,
   struct program p = {.graph = graph, .options = options};
   struct byte_store store = import_bytes(options, file);
   said_open(&p.s, graph);
-  bool read = read_program(&p, &store);
+  bool read = read_program(&p, &store, file);
   json_decref(p.root);
   byte_store_close(&store);
   return read;
