@@ -37,3 +37,12 @@ bool program_read(struct graph *graph, struct slice file,
                   const struct import_options *options) {
   return onnx_read(graph, file, options);
 }
+
+bool ncnn_type(struct graph *graph, size_t index, struct import_type *type) {
+  return onnx_type(graph, index, type);
+}
+
+bool ncnn_read(struct graph *graph, struct slice file,
+               const struct import_options *options) {
+  return onnx_read(graph, file, options);
+}

@@ -126,6 +126,16 @@ const char *said_reals(struct said *s, double value, int64_t count) {
   return real(s, value, count, 1);
 }
 
+const char *said_list(struct said *s, const double *values, int count) {
+  int64_t dim = count;
+  Onnx__TensorProto *c = constant(s, TYPE_FLOAT, &dim, 1);
+  c->n_float_data = (size_t)count;
+  c->float_data = arena_alloc(s->arena, (size_t)count, sizeof *c->float_data);
+  for (int i = 0; i < count; i++)
+    c->float_data[i] = (float)values[i];
+  return c->name;
+}
+
 /* Types */
 
 static Onnx__TensorShapeProto__Dimension *

@@ -45,6 +45,7 @@ const char *said_ints(struct said *s, const int64_t *values, int count);
 const char *said_int(struct said *s, int64_t value); /* without axes */
 const char *said_real(struct said *s, double value); /* without axes */
 const char *said_reals(struct said *s, double value, int64_t count);
+const char *said_list(struct said *s, const double *values, int count);
 
 /* The type of a value; sizes below 0 are dynamic. */
 Onnx__ValueInfoProto *said_info(struct said *s, const char *name, int type,

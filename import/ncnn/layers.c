@@ -1,0 +1,613 @@
+/* Translates the layers of ncnn. A blob has the axes c, h, w, and no batch. */
+#include <stdio.h>
+#include <string.h>
+
+#include "import/ncnn/ncnn.h"
+
+static const struct ncnn_row rows[] = {
+#define NCNN(type, onnx, function) {type, onnx, function},
+#include "ops/ncnn.def"
+#undef NCNN
+};
+
+enum { ROWS = sizeof rows / sizeof *rows };
+
+/* ONNX's operators, for layers that are the same in both. */
+import_type_fn onnx_type;
+
+bool ncnn_type(struct graph *graph, size_t index, struct import_type *type) {
+  static const enum layer_word none[IMPORT_WORDS] = {WORD_NONE};
+  struct import_type other;
+  if (index >= ROWS)
+    return false;
+  import_type_set(type, rows[index].type, none);
+  for (size_t i = 0; onnx_type(graph, i, &other); i++)
+    if (strcmp(other.name, rows[index].onnx) == 0)
+      import_type_set(type, rows[index].type, other.words);
+  return true;
+}
+
+/* Nodes */
+
+static Onnx__NodeProto *node_of(struct ncnn *n, const char *type, size_t more) {
+  return said_node(&n->s, type, n->ins.count + more, n->outs.count + 1);
+}
+
+static bool give(struct ncnn *n, Onnx__NodeProto *node, int axes) {
+  said_give(&n->s, node, n->outs.at[0]);
+  ncnn_set_axes(n, n->outs.at[0], axes);
+  return true;
+}
+
+static const char *in(struct ncnn *n) {
+  return n->ins.at[0];
+}
+
+static int axes_in(const struct ncnn *n) {
+  return ncnn_axes(n, n->ins.at[0]);
+}
+
+/* A node of the layer's input and another value. */
+static Onnx__NodeProto *with(struct ncnn *n, const char *type,
+                             const char *value, const char *other) {
+  Onnx__NodeProto *node = node_of(n, type, 2);
+  said_take(&n->s, node, value);
+  if (other)
+    said_take(&n->s, node, other);
+  return node;
+}
+
+/* A weight of the layer, without its values. */
+static const char *weight(struct ncnn *n, const char *name, const int64_t *dims,
+                          int rank) {
+  Onnx__TensorProto *c =
+      said_tensor(&n->s, graph_text(n->graph, "%s.%s", n->s.at, name),
+                  TYPE_FLOAT, dims, rank);
+  said_stored(&n->s, c, "net.bin/", 0, 0);
+  return c->name;
+}
+
+static const char *row_of_weights(struct ncnn *n, const char *name,
+                                  int64_t count) {
+  return weight(n, name, &count, 1);
+}
+
+static bool say_unknown(struct ncnn *n) {
+  char type[65];
+  snprintf(type, sizeof type, "%.*s",
+           (int)(n->type.length < 64 ? n->type.length : 64), n->type.at);
+  Onnx__NodeProto *node = node_of(n, type, 0);
+  node->domain = said_copy(&n->s, "ncnn");
+  for (size_t i = 0; i < n->ins.count; i++)
+    said_take(&n->s, node, n->ins.at[i]);
+  for (size_t i = 0; i < n->outs.count; i++)
+    said_give(&n->s, node, n->outs.at[i]);
+  return true;
+}
+
+bool ncnn_say(struct ncnn *n) {
+  n->row = NULL;
+  for (size_t i = 0; i < ROWS && !n->row; i++)
+    if (slice_is(n->type, rows[i].type))
+      n->row = &rows[i];
+  bool source =
+      n->row && (n->row->say == ncnn_input || n->row->say == ncnn_memory);
+  if (n->outs.count == 0 || (!source && n->ins.count == 0))
+    return ncnn_fail(n, "it has no blob to read or to make");
+  for (size_t i = 0; i < n->ins.count; i++)
+    if (n->row && n->row->say != ncnn_boxes && ncnn_is_left(n, n->ins.at[i])) {
+      ncnn_leave(n); /* priors of boxes, joined */
+      return true;
+    }
+  return n->row ? n->row->say(n) : say_unknown(n);
+}
+
+/* The activation that some layers have: 9 its kind, 10 its numbers. */
+static bool give_active(struct ncnn *n, Onnx__NodeProto *node, int axes) {
+  static const char *const names[] = {"",        "Relu", "LeakyRelu", "Clip",
+                                      "Sigmoid", "Mish", "HardSwish"};
+  int64_t kind = ncnn_int(n, 9, 0);
+  const double *numbers = n->params[10].values;
+  if (kind == 0)
+    return give(n, node, axes);
+  if (kind < 0 || kind >= (int64_t)(sizeof names / sizeof *names))
+    return ncnn_fail(n, "its activation %lld is not supported",
+                     (long long)kind);
+  const char *between = said_between(&n->s, node);
+  node = with(n, names[kind], between, NULL);
+  if (kind == 2)
+    emit_real(&n->s.x, node, "alpha", numbers[0]);
+  if (kind == 3) {
+    said_take(&n->s, node, said_real(&n->s, numbers[0]));
+    said_take(&n->s, node, said_real(&n->s, numbers[1]));
+  }
+  return give(n, node, axes);
+}
+
+/* Sources */
+
+/* 0 w, 1 h, 2 c; without them the command line gives the sizes. */
+bool ncnn_input(struct ncnn *n) {
+  int64_t dims[4] = {1, -1, -1, -1};
+  int axes = 0;
+  for (int i = 2; i >= 0; i--)
+    if (ncnn_int(n, i, 0) > 0 && ncnn_int(n, i, 0) < MOST_SIZE)
+      dims[++axes] = ncnn_int(n, i, 0);
+  axes = axes ? axes : 3;
+  *VEC_PUSH(n->graph->arena, &n->s.inputs) =
+      said_info(&n->s, n->outs.at[0], TYPE_FLOAT, dims, axes + 1);
+  ncnn_set_axes(n, n->outs.at[0], axes);
+  return true;
+}
+
+bool ncnn_memory(struct ncnn *n) {
+  int64_t dims[3];
+  int axes = 0;
+  for (int i = 2; i >= 0; i--)
+    if (ncnn_int(n, i, 0) > 0 && ncnn_int(n, i, 0) < MOST_SIZE)
+      dims[axes++] = ncnn_int(n, i, 0);
+  Onnx__NodeProto *node = said_node(&n->s, "Identity", 1, 1);
+  said_take(&n->s, node, weight(n, "data", dims, axes));
+  return give(n, node, axes);
+}
+
+/* Layers with weights */
+
+/* Both numbers of a window: of y, which is x's if left out, and of x. */
+static void pair_of(const struct ncnn *n, int x, int y, int64_t usual,
+                    int64_t *to) {
+  to[1] = ncnn_int(n, x, usual);
+  to[0] = ncnn_int(n, y, to[1]);
+}
+
+/* Pads of 4 left, 14 top, 15 right, 16 bottom; -233 and -234: SAME. */
+static void put_pads(struct ncnn *n, Onnx__NodeProto *node, int left, int top,
+                     int right, int bottom) {
+  int64_t pads[4] = {0, ncnn_int(n, left, 0), 0, 0};
+  pads[0] = ncnn_int(n, top, pads[1]);
+  pads[2] = ncnn_int(n, bottom, pads[0]);
+  pads[3] = ncnn_int(n, right, pads[1]);
+  if (pads[1] == -233 || pads[1] == -234)
+    emit_text(&n->s.x, node, "auto_pad",
+              pads[1] == -233 ? "SAME_UPPER" : "SAME_LOWER");
+  else
+    emit_ints(&n->s.x, node, "pads", pads, 4);
+}
+
+/* 0 outputs, 1 and 11 kernel, 2 and 12 dilation, 3 and 13 stride, 5 bias,
+ * 6 weights in all, 7 groups. */
+bool ncnn_conv(struct ncnn *n) {
+  bool back = strcmp(n->row->onnx, "ConvTranspose") == 0;
+  bool line = slice_is(n->type, "Convolution1D");
+  int64_t outs = ncnn_int(n, 0, 0), groups = ncnn_int(n, 7, 1);
+  int64_t all = ncnn_int(n, 6, 0), kernel[2], stride[2], dilation[2];
+  pair_of(n, 1, 11, 1, kernel);
+  pair_of(n, 2, 12, 1, dilation);
+  pair_of(n, 3, 13, 1, stride);
+  kernel[0] = line ? 1 : kernel[0];
+  int64_t area = kernel[0] < 1 || kernel[1] < 1 || kernel[0] > 1 << 15 ||
+                         kernel[1] > 1 << 15
+                     ? 0
+                     : kernel[0] * kernel[1];
+  if (outs < 1 || outs > MOST_SIZE || groups < 1 || outs % groups || !area ||
+      line)
+    return ncnn_fail(n, "its sizes are not supported");
+  int64_t ins = all / (outs / groups) / area;
+  if (ins < 1 || all != ins * (outs / groups) * area)
+    return ncnn_fail(n, "6=%lld weights are not of %lld outputs of %lldx%lld",
+                     (long long)all, (long long)outs, (long long)kernel[0],
+                     (long long)kernel[1]);
+  const int64_t plain[4] = {outs, ins / groups, kernel[0], kernel[1]};
+  const int64_t turned[4] = {ins, outs / groups, kernel[0], kernel[1]};
+  Onnx__NodeProto *node = with(n, n->row->onnx, in(n),
+                               weight(n, "weight", back ? turned : plain, 4));
+  if (ncnn_int(n, 5, 0))
+    said_take(&n->s, node, row_of_weights(n, "bias", outs));
+  emit_int(&n->s.x, node, "group", groups);
+  emit_ints(&n->s.x, node, "strides", stride, 2);
+  emit_ints(&n->s.x, node, "dilations", dilation, 2);
+  put_pads(n, node, 4, 14, 15, 16);
+  if (back) {
+    int64_t more[2];
+    pair_of(n, 18, 19, 0, more);
+    emit_ints(&n->s.x, node, "output_padding", more, 2);
+  }
+  return give_active(n, node, 3);
+}
+
+/* 0 outputs, 1 bias, 2 weights in all; it reads all values of a map. */
+bool ncnn_dense(struct ncnn *n) {
+  int64_t outs = ncnn_int(n, 0, 0), all = ncnn_int(n, 2, 0);
+  if (outs < 1 || outs > MOST_SIZE || all < outs || all % outs)
+    return ncnn_fail(n, "its sizes are not supported");
+  const int64_t dims[2] = {outs, all / outs};
+  const char *value = in(n);
+  if (axes_in(n) != 1)
+    value = said_between(&n->s, with(n, "Flatten", value, NULL));
+  Onnx__NodeProto *node = with(n, "Gemm", value, weight(n, "weight", dims, 2));
+  emit_int(&n->s.x, node, "transB", 1);
+  if (ncnn_int(n, 1, 0))
+    said_take(&n->s, node, row_of_weights(n, "bias", outs));
+  return give_active(n, node, 1);
+}
+
+bool ncnn_embed(struct ncnn *n) {
+  const int64_t dims[2] = {ncnn_int(n, 1, 0), ncnn_int(n, 0, 0)};
+  if (dims[0] < 1 || dims[1] < 1 || dims[0] > MOST_SIZE || dims[1] > MOST_SIZE)
+    return ncnn_fail(n, "its sizes are not supported");
+  return give(n, with(n, "Gather", weight(n, "weight", dims, 2), in(n)), 2);
+}
+
+static bool channels_of(struct ncnn *n, int id, int64_t *channels) {
+  *channels = ncnn_int(n, id, 0);
+  return (*channels > 0 && *channels < MOST_SIZE) ||
+         ncnn_fail(n, "%d=%lld is no number of channels", id,
+                   (long long)*channels);
+}
+
+bool ncnn_batch_norm(struct ncnn *n) {
+  static const char *const names[] = {"weight", "bias", "running_mean",
+                                      "running_var"};
+  int64_t channels;
+  if (!channels_of(n, 0, &channels))
+    return false;
+  Onnx__NodeProto *node = node_of(n, "BatchNormalization", 4);
+  said_take(&n->s, node, in(n));
+  for (int i = 0; i < 4; i++)
+    said_take(&n->s, node, row_of_weights(n, names[i], channels));
+  emit_real(&n->s.x, node, "epsilon", ncnn_real(n, 1, 0));
+  return give(n, node, axes_in(n));
+}
+
+/* A weight for each channel, in front of the axes of a map. */
+static const char *by_channel(struct ncnn *n, const char *name,
+                              int64_t channels) {
+  const int64_t dims[3] = {channels, 1, 1};
+  return weight(n, name, dims, axes_in(n) ? axes_in(n) : 3);
+}
+
+/* 0 channels, 1 bias; -233: the factors are another blob. */
+bool ncnn_scale(struct ncnn *n) {
+  int64_t channels;
+  if (ncnn_int(n, 0, 0) == -233 && n->ins.count > 1)
+    return give(n, with(n, "Mul", in(n), n->ins.at[1]), axes_in(n));
+  if (!channels_of(n, 0, &channels))
+    return false;
+  Onnx__NodeProto *node =
+      with(n, "Mul", in(n), by_channel(n, "weight", channels));
+  if (ncnn_int(n, 1, 0))
+    node = with(n, "Add", said_between(&n->s, node),
+                by_channel(n, "bias", channels));
+  return give(n, node, axes_in(n));
+}
+
+bool ncnn_prelu(struct ncnn *n) {
+  int64_t slopes;
+  return channels_of(n, 0, &slopes) &&
+         give(n, with(n, "PRelu", in(n), by_channel(n, "weight", slopes)),
+              axes_in(n));
+}
+
+/* GroupNorm: 0 groups, 1 channels, 2 eps; else 0 size, 1 eps. */
+bool ncnn_norm(struct ncnn *n) {
+  bool group = slice_is(n->type, "GroupNorm");
+  int64_t channels;
+  if (!channels_of(n, group, &channels))
+    return false;
+  if (!ncnn_int(n, 2 + group, 1))
+    return ncnn_fail(n, "without factors it is not supported");
+  Onnx__NodeProto *node =
+      with(n, n->row->onnx, in(n), row_of_weights(n, "weight", channels));
+  said_take(&n->s, node, row_of_weights(n, "bias", channels));
+  if (group)
+    emit_int(&n->s.x, node, "num_groups", ncnn_int(n, 0, 1));
+  emit_real(&n->s.x, node, "epsilon", ncnn_real(n, 1 + group, 0.001));
+  return give(n, node, axes_in(n));
+}
+
+bool ncnn_lrn(struct ncnn *n) {
+  if (ncnn_int(n, 0, 0) != 0)
+    return ncnn_fail(n, "within a channel it is not supported");
+  Onnx__NodeProto *node = with(n, "LRN", in(n), NULL);
+  emit_int(&n->s.x, node, "size", ncnn_int(n, 1, 5));
+  emit_real(&n->s.x, node, "alpha", ncnn_real(n, 2, 1));
+  emit_real(&n->s.x, node, "beta", ncnn_real(n, 3, 0.75));
+  emit_real(&n->s.x, node, "bias", ncnn_real(n, 4, 1));
+  return give(n, node, axes_in(n));
+}
+
+/* Maps */
+
+/* 0 kind, 1 and 11 kernel, 2 and 12 stride, 3 13 14 15 pads, 4 global, 5 how
+ * the last window ends, 6 zeros count, 7 adaptive to 8 and 18. */
+bool ncnn_pool(struct ncnn *n) {
+  bool mean = ncnn_int(n, 0, 0) == 1;
+  int64_t kernel[2], stride[2], sizes[2], ends = ncnn_int(n, 5, 0);
+  Onnx__NodeProto *node;
+  if (ncnn_int(n, 4, 0)) { /* its output has channels alone */
+    node = with(n, mean ? "GlobalAveragePool" : "GlobalMaxPool", in(n), NULL);
+    return give(n, with(n, "Flatten", said_between(&n->s, node), NULL), 1);
+  }
+  pair_of(n, 8, 18, 0, sizes);
+  if (ncnn_int(n, 7, 0) && (!mean || sizes[0] < 1))
+    return ncnn_fail(n, "to these sizes it is not supported");
+  if (ncnn_int(n, 7, 0)) {
+    node = with(n, "AdaptiveAveragePool", in(n), NULL);
+    emit_ints(&n->s.x, node, "output_size", sizes, 2);
+    return give(n, node, 3);
+  }
+  pair_of(n, 1, 11, 1, kernel);
+  pair_of(n, 2, 12, 1, stride);
+  node = with(n, mean ? "AveragePool" : "MaxPool", in(n), NULL);
+  emit_ints(&n->s.x, node, "kernel_shape", kernel, 2);
+  emit_ints(&n->s.x, node, "strides", stride, 2);
+  emit_int(&n->s.x, node, "ceil_mode", ends == 0);
+  if (mean)
+    emit_int(&n->s.x, node, "count_include_pad", ncnn_int(n, 6, 0));
+  if (ends > 1)
+    emit_text(&n->s.x, node, "auto_pad",
+              ends == 2 ? "SAME_UPPER" : "SAME_LOWER");
+  else
+    put_pads(n, node, 3, 13, 14, 15);
+  return give(n, node, 3);
+}
+
+/* 0 kind, 1 and 2 factors of h and w, 3 and 4 sizes, 6 corners meet. */
+bool ncnn_interp(struct ncnn *n) {
+  static const char *const modes[] = {"", "nearest", "linear", "cubic"};
+  int64_t mode = ncnn_int(n, 0, 0), high = ncnn_int(n, 3, 0),
+          wide = ncnn_int(n, 4, 0);
+  if (mode < 1 || mode > 3 || n->ins.count > 1)
+    return ncnn_fail(n, "its way of resizing is not supported");
+  Onnx__NodeProto *node = node_of(n, "Resize", 4);
+  said_take(&n->s, node, in(n));
+  said_take(&n->s, node, NULL);
+  const int64_t axes[2] = {2, 3}, sizes[2] = {high, wide};
+  if (high > 0 && wide > 0) {
+    said_take(&n->s, node, NULL);
+    said_take(&n->s, node, said_ints(&n->s, sizes, 2));
+  } else {
+    const double by[2] = {ncnn_real(n, 1, 1), ncnn_real(n, 2, 1)};
+    said_take(&n->s, node, said_list(&n->s, by, 2));
+  }
+  emit_ints(&n->s.x, node, "axes", axes, 2);
+  emit_text(&n->s.x, node, "mode", modes[mode]);
+  emit_text(&n->s.x, node, "coordinate_transformation_mode",
+            mode == 1               ? "asymmetric"
+            : ncnn_int(n, 6, 0) > 0 ? "align_corners"
+                                    : "half_pixel");
+  if (mode == 1)
+    emit_text(&n->s.x, node, "nearest_mode", "floor");
+  return give(n, node, 3);
+}
+
+bool ncnn_padding(struct ncnn *n) {
+  static const char *const modes[] = {"constant", "edge", "reflect"};
+  int64_t mode = ncnn_int(n, 4, 0);
+  const int64_t pads[8] = {0, 0, ncnn_int(n, 0, 0), ncnn_int(n, 2, 0),
+                           0, 0, ncnn_int(n, 1, 0), ncnn_int(n, 3, 0)};
+  if (mode < 0 || mode > 2 || axes_in(n) != 3)
+    return ncnn_fail(n, "its way of padding is not supported");
+  Onnx__NodeProto *node = with(n, "Pad", in(n), said_ints(&n->s, pads, 8));
+  said_take(&n->s, node, said_real(&n->s, ncnn_real(n, 5, 0)));
+  emit_text(&n->s.x, node, "mode", modes[mode]);
+  return give(n, node, 3);
+}
+
+/* 0 1 2 offsets of w, h, c; 3 4 5 sizes. */
+bool ncnn_crop(struct ncnn *n) {
+  int axes = axes_in(n);
+  int64_t from[3], to[3], at[3];
+  if (axes < 1 || n->ins.count > 1 || n->params[9].given || n->params[10].given)
+    return ncnn_fail(n, "by other numbers than 0 to 5 it is not supported");
+  for (int i = 0; i < axes; i++) {
+    int64_t size = ncnn_int(n, 3 + i, 0);
+    from[i] = ncnn_int(n, i, 0);
+    to[i] = size > 0 && size < MOST_SIZE ? from[i] + size : MOST_SIZE;
+    at[i] = axes - i;
+  }
+  Onnx__NodeProto *node = node_of(n, "Slice", 3);
+  said_take(&n->s, node, in(n));
+  said_take(&n->s, node, said_ints(&n->s, from, axes));
+  said_take(&n->s, node, said_ints(&n->s, to, axes));
+  said_take(&n->s, node, said_ints(&n->s, at, axes));
+  return give(n, node, axes);
+}
+
+/* Joins and parts */
+
+bool ncnn_concat(struct ncnn *n) {
+  Onnx__NodeProto *node = node_of(n, "Concat", 0);
+  for (size_t i = 0; i < n->ins.count; i++)
+    said_take(&n->s, node, n->ins.at[i]);
+  emit_int(&n->s.x, node, "axis", ncnn_int(n, 0, 0) + 1);
+  return give(n, node, axes_in(n));
+}
+
+/* 0 sizes, of which -233 is an equal share of the rest; 1 axis. */
+bool ncnn_slice(struct ncnn *n) {
+  const struct ncnn_param *sizes = &n->params[0];
+  int64_t all[NCNN_LIST];
+  bool equal = true;
+  if ((size_t)sizes->count != n->outs.count)
+    return ncnn_fail(n, "it has %zu outputs and %d sizes", n->outs.count,
+                     sizes->count);
+  for (int i = 0; i < sizes->count; i++) {
+    all[i] = (int64_t)sizes->values[i];
+    equal = equal && all[i] == -233;
+    if (!equal && (all[i] < 1 || all[i] > MOST_SIZE))
+      return ncnn_fail(n, "sizes beside equal shares are not supported");
+  }
+  Onnx__NodeProto *node = with(
+      n, "Split", in(n), equal ? NULL : said_ints(&n->s, all, sizes->count));
+  emit_int(&n->s.x, node, "axis", ncnn_int(n, 1, 0) + 1);
+  if (equal)
+    emit_int(&n->s.x, node, "num_outputs", sizes->count);
+  for (size_t i = 0; i < n->outs.count; i++) {
+    said_give(&n->s, node, n->outs.at[i]);
+    ncnn_set_axes(n, n->outs.at[i], axes_in(n));
+  }
+  return true;
+}
+
+/* 0 w, 1 h, 2 c: -1 what is left, 0 as before. */
+bool ncnn_reshape(struct ncnn *n) {
+  int64_t dims[4] = {1};
+  int axes = 0;
+  for (int i = 2; i >= 0; i--)
+    if (n->params[i].given && ncnn_int(n, i, 0) != -233)
+      dims[++axes] = ncnn_int(n, i, 0);
+  if (axes == 0)
+    return ncnn_fail(n, "it has no sizes");
+  return give(n, with(n, "Reshape", in(n), said_ints(&n->s, dims, axes + 1)),
+              axes);
+}
+
+bool ncnn_flatten(struct ncnn *n) {
+  return give(n, with(n, "Flatten", in(n), NULL), 1);
+}
+
+/* Channels of each group become neighbours: two reshapes around a move. */
+bool ncnn_shuffle(struct ncnn *n) {
+  static const int64_t order[5] = {0, 2, 1, 3, 4};
+  int64_t groups = ncnn_int(n, 0, 1);
+  const struct ncnn_param *h = &n->hints;
+  int64_t c = h->count > 3 ? (int64_t)h->values[3] : 0;
+  if (groups < 1 || c < 1 || c > MOST_SIZE || c % groups)
+    return ncnn_fail(n, "its sizes are not in the file");
+  const int64_t apart[5] = {0, groups, c / groups, (int64_t)h->values[2],
+                            (int64_t)h->values[1]};
+  const int64_t whole[4] = {0, c, apart[3], apart[4]};
+  Onnx__NodeProto *node = with(n, "Reshape", in(n), said_ints(&n->s, apart, 5));
+  node = with(n, "Transpose", said_between(&n->s, node), NULL);
+  emit_ints(&n->s.x, node, "perm", order, 5);
+  return give(
+      n,
+      with(n, "Reshape", said_between(&n->s, node), said_ints(&n->s, whole, 4)),
+      3);
+}
+
+bool ncnn_pixel_shuffle(struct ncnn *n) {
+  Onnx__NodeProto *node = with(n, "DepthToSpace", in(n), NULL);
+  emit_int(&n->s.x, node, "blocksize", ncnn_int(n, 0, 1));
+  emit_text(&n->s.x, node, "mode", ncnn_int(n, 1, 0) ? "DCR" : "CRD");
+  return give(n, node, 3);
+}
+
+/* Element by element */
+
+/* 0: product, sum, largest. */
+bool ncnn_eltwise(struct ncnn *n) {
+  static const char *const ops[] = {"Mul", "Add", "Max"};
+  int64_t kind = ncnn_int(n, 0, 0);
+  if (kind < 0 || kind > 2 || n->ins.count < 2)
+    return ncnn_fail(n, "its operation is not supported");
+  for (int i = 0; i < n->params[1].count; i++)
+    if (n->params[1].values[i] < 1 || n->params[1].values[i] > 1)
+      return ncnn_fail(n, "its coefficients are not supported");
+  const char *value = in(n);
+  for (size_t i = 1; i < n->ins.count; i++) {
+    Onnx__NodeProto *node = with(n, ops[kind], value, n->ins.at[i]);
+    if (i + 1 == n->ins.count)
+      return give(n, node, axes_in(n));
+    value = said_between(&n->s, node);
+  }
+  return true;
+}
+
+/* 0 operation, 1: with the number 2. */
+bool ncnn_binary(struct ncnn *n) {
+  static const char *const ops[] = {"Add", "Sub", "Mul", "Div", "Max",
+                                    "Min", "Pow", "Sub", "Div"};
+  int64_t kind = ncnn_int(n, 0, 0);
+  bool number = ncnn_int(n, 1, 0) != 0, reverse = kind > 6;
+  if (kind < 0 || kind > 8 || (!number && n->ins.count < 2))
+    return ncnn_fail(n, "its operation is not supported");
+  const char *other =
+      number ? said_real(&n->s, ncnn_real(n, 2, 0)) : n->ins.at[1];
+  return give(n,
+              reverse ? with(n, ops[kind], other, in(n))
+                      : with(n, ops[kind], in(n), other),
+              axes_in(n));
+}
+
+bool ncnn_unary(struct ncnn *n) {
+  static const char *const ops[] = {
+      "Abs", "Neg", "Floor", "Ceil", "", "Sqrt", "",           "Exp", "Log",
+      "Sin", "Cos", "Tan",   "",     "", "",     "Reciprocal", "Tanh"};
+  int64_t kind = ncnn_int(n, 0, 0);
+  if (kind == 4)
+    return give(n, with(n, "Mul", in(n), in(n)), axes_in(n));
+  if (kind < 0 || kind >= (int64_t)(sizeof ops / sizeof *ops) || !*ops[kind])
+    return ncnn_fail(n, "its operation is not supported");
+  return give(n, with(n, ops[kind], in(n), NULL), axes_in(n));
+}
+
+bool ncnn_plain(struct ncnn *n) {
+  Onnx__NodeProto *node = with(n, n->row->onnx, in(n), NULL);
+  if (slice_is(n->type, "GELU") && ncnn_int(n, 0, 0))
+    emit_text(&n->s.x, node, "approximate", "tanh");
+  return give(n, node, axes_in(n));
+}
+
+bool ncnn_slope(struct ncnn *n) {
+  bool elu = slice_is(n->type, "ELU");
+  double slope = ncnn_real(n, 0, elu ? 0.1 : 0);
+  bool leaky = !elu && (slope > 0 || slope < 0);
+  Onnx__NodeProto *node =
+      with(n, leaky ? "LeakyRelu" : n->row->onnx, in(n), NULL);
+  if (elu || leaky)
+    emit_real(&n->s.x, node, "alpha", slope);
+  return give(n, node, axes_in(n));
+}
+
+bool ncnn_clip(struct ncnn *n) {
+  Onnx__NodeProto *node =
+      with(n, "Clip", in(n), said_real(&n->s, ncnn_real(n, 0, -3.4e38)));
+  said_take(&n->s, node, said_real(&n->s, ncnn_real(n, 1, 3.4e38)));
+  return give(n, node, axes_in(n));
+}
+
+bool ncnn_softmax(struct ncnn *n) {
+  int64_t axis = ncnn_int(n, 0, 0);
+  Onnx__NodeProto *node = with(n, "Softmax", in(n), NULL);
+  emit_int(&n->s.x, node, "axis", axis < 0 ? axis : axis + 1);
+  return give(n, node, axes_in(n));
+}
+
+/* A gate, alone or times the input: Swish, HardSigmoid, HardSwish. */
+bool ncnn_hard(struct ncnn *n) {
+  Onnx__NodeProto *node = with(n, n->row->onnx, in(n), NULL);
+  if (!slice_is(n->type, "Swish")) {
+    emit_real(&n->s.x, node, "alpha", ncnn_real(n, 0, 0.2));
+    emit_real(&n->s.x, node, "beta", ncnn_real(n, 1, 0.5));
+  }
+  if (slice_is(n->type, "HardSigmoid"))
+    return give(n, node, axes_in(n));
+  return give(n, with(n, "Mul", in(n), said_between(&n->s, node)), axes_in(n));
+}
+
+bool ncnn_same(struct ncnn *n) {
+  double scale = slice_is(n->type, "Dropout") ? ncnn_real(n, 0, 1) : 1;
+  if (scale < 1 || scale > 1)
+    return give(n, with(n, "Mul", in(n), said_real(&n->s, scale)), axes_in(n));
+  return give(n, with(n, "Identity", in(n), NULL), axes_in(n));
+}
+
+bool ncnn_split(struct ncnn *n) {
+  for (size_t i = 0; i < n->outs.count; i++) {
+    said_give(&n->s, with(n, "Identity", in(n), NULL), n->outs.at[i]);
+    ncnn_set_axes(n, n->outs.at[i], axes_in(n));
+  }
+  return true;
+}
+
+/* Boxes are decoded without weights: what such a layer reads is an output. */
+bool ncnn_boxes(struct ncnn *n) {
+  graph_note(n->graph,
+             "%.*s `%.64s` is left out: it has no weights, and its inputs "
+             "become outputs.",
+             (int)n->type.length, n->type.at, n->s.at);
+  ncnn_leave(n);
+  return true;
+}
