@@ -118,8 +118,6 @@ static struct kind kinds[] = {
      "this is a table of buffers", "netc plan "},
     {"pbtxt", "x", BYTES("node {\n  name: \"input\"\n  op: \"Placeholder\"\n"),
      "a graph of TensorFlow as text", "tf2onnx.convert"},
-    {"ncnn", "x", BYTES("7767517\n3 3\nInput data 0 1 data\n"), "a net of ncnn",
-     "torch.onnx.export("},
 };
 
 /* A terminal gets ASCII, whatever the file has. */

@@ -394,23 +394,33 @@ bool ncnn_padding(struct ncnn *n) {
   return give(n, node, 3);
 }
 
-/* 0 1 2 offsets of w, h, c; 3 4 5 sizes. */
+/* 0 1 2 offsets of w, h, c, 3 4 5 sizes; or lists of 9 starts, 10 ends, 11
+ * axes. */
 bool ncnn_crop(struct ncnn *n) {
-  int axes = axes_in(n);
+  int axes = axes_in(n), parts = n->params[9].count;
   int64_t from[3], to[3], at[3];
-  if (axes < 1 || n->ins.count > 1 || n->params[9].given || n->params[10].given)
-    return ncnn_fail(n, "by other numbers than 0 to 5 it is not supported");
-  for (int i = 0; i < axes; i++) {
+  const double *axis = n->params[11].values;
+  if (axes < 1 || n->ins.count > 1 || parts > 3 || parts != n->params[10].count)
+    return ncnn_fail(n, "its numbers are not supported");
+  for (int i = 0; i < parts; i++) { /* from, to, and axes of c, h, w */
+    int place = n->params[11].count > i ? (int)axis[i] : i;
+    from[i] = (int64_t)n->params[9].values[i];
+    to[i] = (int64_t)n->params[10].values[i];
+    to[i] = to[i] == -233 ? MOST_SIZE : to[i];
+    at[i] = place < 0 ? place : place + 1;
+  }
+  for (int i = 0; parts == 0 && i < axes; i++) {
     int64_t size = ncnn_int(n, 3 + i, 0);
     from[i] = ncnn_int(n, i, 0);
     to[i] = size > 0 && size < MOST_SIZE ? from[i] + size : MOST_SIZE;
     at[i] = axes - i;
   }
+  int count = parts ? parts : axes;
   Onnx__NodeProto *node = node_of(n, "Slice", 3);
   said_take(&n->s, node, in(n));
-  said_take(&n->s, node, said_ints(&n->s, from, axes));
-  said_take(&n->s, node, said_ints(&n->s, to, axes));
-  said_take(&n->s, node, said_ints(&n->s, at, axes));
+  said_take(&n->s, node, said_ints(&n->s, from, count));
+  said_take(&n->s, node, said_ints(&n->s, to, count));
+  said_take(&n->s, node, said_ints(&n->s, at, count));
   return give(n, node, axes);
 }
 
@@ -424,30 +434,91 @@ bool ncnn_concat(struct ncnn *n) {
   return give(n, node, axes_in(n));
 }
 
+static bool give_part(struct ncnn *n, size_t out, int64_t from, int64_t to,
+                      int64_t axis) {
+  Onnx__NodeProto *node = node_of(n, "Slice", 3);
+  said_take(&n->s, node, in(n));
+  said_take(&n->s, node, said_ints(&n->s, &from, 1));
+  said_take(&n->s, node, said_ints(&n->s, &to, 1));
+  said_take(&n->s, node, said_ints(&n->s, &axis, 1));
+  said_give(&n->s, node, n->outs.at[out]);
+  ncnn_set_axes(n, n->outs.at[out], axes_in(n));
+  return true;
+}
+
 /* 0 sizes, of which -233 is an equal share of the rest; 1 axis. */
 bool ncnn_slice(struct ncnn *n) {
   const struct ncnn_param *sizes = &n->params[0];
-  int64_t all[NCNN_LIST];
-  bool equal = true;
-  if ((size_t)sizes->count != n->outs.count)
+  int64_t axis = ncnn_int(n, 1, 0) + 1, from = 0;
+  bool equal = sizes->count > 0 && sizes->values[0] == -233;
+  if (sizes->count < 1 || (size_t)sizes->count != n->outs.count)
     return ncnn_fail(n, "it has %zu outputs and %d sizes", n->outs.count,
                      sizes->count);
   for (int i = 0; i < sizes->count; i++) {
-    all[i] = (int64_t)sizes->values[i];
-    equal = equal && all[i] == -233;
-    if (!equal && (all[i] < 1 || all[i] > MOST_SIZE))
+    double size = sizes->values[i];
+    bool share = size == -233, last = i + 1 == sizes->count;
+    if (share != equal && !(share && last))
       return ncnn_fail(n, "sizes beside equal shares are not supported");
+    if (!share && (size < 1 || size > MOST_SIZE))
+      return ncnn_fail(n, "its sizes are not supported");
   }
-  Onnx__NodeProto *node = with(
-      n, "Split", in(n), equal ? NULL : said_ints(&n->s, all, sizes->count));
-  emit_int(&n->s.x, node, "axis", ncnn_int(n, 1, 0) + 1);
-  if (equal)
-    emit_int(&n->s.x, node, "num_outputs", sizes->count);
+  for (int i = 0; !equal && i < sizes->count; i++) {
+    bool share = sizes->values[i] == -233;
+    int64_t to = share ? MOST_SIZE : from + (int64_t)sizes->values[i];
+    give_part(n, (size_t)i, from, to, axis);
+    from = to;
+  }
+  if (!equal)
+    return true;
+  Onnx__NodeProto *node = with(n, "Split", in(n), NULL);
+  emit_int(&n->s.x, node, "axis", axis);
+  emit_int(&n->s.x, node, "num_outputs", sizes->count);
   for (size_t i = 0; i < n->outs.count; i++) {
     said_give(&n->s, node, n->outs.at[i]);
     ncnn_set_axes(n, n->outs.at[i], axes_in(n));
   }
   return true;
+}
+
+/* 0: the axes of the output as w, h, c. */
+bool ncnn_permute(struct ncnn *n) {
+  static const int64_t orders[][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 1, 3},
+                                      {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 3, 2, 1}};
+  static const int64_t turned[3] = {0, 2, 1};
+  int64_t kind = ncnn_int(n, 0, 0);
+  int axes = axes_in(n);
+  if (kind < 0 || kind > 5 || axes < 2 || axes > 3 || (axes == 2 && kind > 1))
+    return ncnn_fail(n, "its order is not supported");
+  Onnx__NodeProto *node = with(n, "Transpose", in(n), NULL);
+  if (axes == 3)
+    emit_ints(&n->s.x, node, "perm", orders[kind], 4);
+  else if (kind)
+    emit_ints(&n->s.x, node, "perm", turned, 3);
+  else
+    emit_ints(&n->s.x, node, "perm", (const int64_t[]){0, 1, 2}, 3);
+  return give(n, node, axes);
+}
+
+/* 0 operation, 1 all axes, 3 axes, 4 whether they stay. */
+bool ncnn_reduction(struct ncnn *n) {
+  static const char *const ops[] = {"ReduceSum",       "ReduceL1",
+                                    "ReduceSumSquare", "ReduceMean",
+                                    "ReduceMax",       "ReduceMin"};
+  int64_t kind = ncnn_int(n, 0, 0), axes[3];
+  bool keep = ncnn_int(n, 4, 0) != 0, all = ncnn_int(n, 1, 1) != 0;
+  int count = all ? axes_in(n) : n->params[3].count;
+  double factor = ncnn_real(n, 2, 1);
+  if (kind < 0 || kind > 5 || count < 1 || count > 3 || factor < 1 ||
+      factor > 1)
+    return ncnn_fail(n, "its operation is not supported");
+  for (int i = 0; i < count; i++) {
+    int64_t axis = all ? i : (int64_t)n->params[3].values[i];
+    axes[i] = axis < 0 ? axis : axis + 1;
+  }
+  Onnx__NodeProto *node =
+      with(n, ops[kind], in(n), said_ints(&n->s, axes, count));
+  emit_int(&n->s.x, node, "keepdims", keep);
+  return give(n, node, keep ? axes_in(n) : axes_in(n) - count);
 }
 
 /* 0 w, 1 h, 2 c: -1 what is left, 0 as before. */
@@ -475,6 +546,8 @@ bool ncnn_shuffle(struct ncnn *n) {
   int64_t c = h->count > 3 ? (int64_t)h->values[3] : 0;
   if (groups < 1 || c < 1 || c > MOST_SIZE || c % groups)
     return ncnn_fail(n, "its sizes are not in the file");
+  if (ncnn_int(n, 1, 0)) /* the other way around */
+    groups = c / groups;
   const int64_t apart[5] = {0, groups, c / groups, (int64_t)h->values[2],
                             (int64_t)h->values[1]};
   const int64_t whole[4] = {0, c, apart[3], apart[4]};
@@ -515,6 +588,16 @@ bool ncnn_eltwise(struct ncnn *n) {
   return true;
 }
 
+/* A row beside a map has a value for each channel: c becomes c, 1, 1. */
+static const char *by_channels(struct ncnn *n, const char *value, int axes,
+                               int beside) {
+  static const int64_t last[2] = {2, 3};
+  if (axes != 1 || beside < 2)
+    return value;
+  return said_between(
+      &n->s, with(n, "Unsqueeze", value, said_ints(&n->s, last, beside - 1)));
+}
+
 /* 0 operation, 1: with the number 2. */
 bool ncnn_binary(struct ncnn *n) {
   static const char *const ops[] = {"Add", "Sub", "Mul", "Div", "Max",
@@ -523,12 +606,20 @@ bool ncnn_binary(struct ncnn *n) {
   bool number = ncnn_int(n, 1, 0) != 0, reverse = kind > 6;
   if (kind < 0 || kind > 8 || (!number && n->ins.count < 2))
     return ncnn_fail(n, "its operation is not supported");
+  const char *first = in(n);
   const char *other =
       number ? said_real(&n->s, ncnn_real(n, 2, 0)) : n->ins.at[1];
+  int axes = axes_in(n);
+  if (!number) {
+    int more = ncnn_axes(n, other);
+    first = by_channels(n, first, axes, more);
+    other = by_channels(n, other, more, axes);
+    axes = more > axes ? more : axes;
+  }
   return give(n,
-              reverse ? with(n, ops[kind], other, in(n))
-                      : with(n, ops[kind], in(n), other),
-              axes_in(n));
+              reverse ? with(n, ops[kind], other, first)
+                      : with(n, ops[kind], first, other),
+              axes);
 }
 
 bool ncnn_unary(struct ncnn *n) {
@@ -588,6 +679,10 @@ bool ncnn_hard(struct ncnn *n) {
 }
 
 bool ncnn_same(struct ncnn *n) {
+  if (n->ins.count > 1) { /* it names the outputs */
+    ncnn_leave(n);
+    return true;
+  }
   double scale = slice_is(n->type, "Dropout") ? ncnn_real(n, 0, 1) : 1;
   if (scale < 1 || scale > 1)
     return give(n, with(n, "Mul", in(n), said_real(&n->s, scale)), axes_in(n));

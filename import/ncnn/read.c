@@ -21,8 +21,7 @@ bool ncnn_fail(struct ncnn *n, const char *format, ...) {
 
 int64_t ncnn_int(const struct ncnn *n, int id, int64_t usual) {
   const struct ncnn_param *p = &n->params[id];
-  bool whole = p->given && fabs(p->value) < 1e15;
-  return whole ? (int64_t)p->value : usual;
+  return p->given ? (int64_t)fmax(fmin(p->value, 1e15), -1e15) : usual;
 }
 
 double ncnn_real(const struct ncnn *n, int id, double usual) {
