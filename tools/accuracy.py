@@ -29,8 +29,8 @@ HEAD = """\
 # Accuracy
 
 To judge netc's numbers, compare them with these measurements. An error is netc's number less
-the measured one: below zero netc reports less memory than the step took. `make accuracy` makes
-this page, and `tools/accuracy.py NETC --rows` prints every row.
+the measured one: below zero netc reports too little. `make accuracy` makes this page, and
+`tools/accuracy.py NETC --rows` prints every row.
 
 {table}
 What published steps took differs more: [see below](#against-published-gpu-measurements).
@@ -38,8 +38,8 @@ What published steps took differs more: [see below](#against-published-gpu-measu
 ## On a CPU: `--profile torch1-cpu`
 
 `tests/data/memory.csv` has measurements of PyTorch 1.13 on a CPU in float32, of torchvision
-0.14's models and some written by hand. netc's rules were found with measurements like these, so
-the tables are not a blind test.
+0.14's models and some written by hand. They are no blind test: netc's rules were found with
+measurements like these.
 
 ### Tensors
 
@@ -67,23 +67,22 @@ BERT makes its segment ids itself, but the net has them as an input: *saved* is 
 """
 
 CONSTANTS = """\
-*buffers* differ only where a model registers constants as buffers, which a net does not name:
-the position indices of BERT and GPT-2, and GPT-2's triangle of ones in each layer.
+*buffers* differ only where a model registers constants as buffers: the position indices of
+BERT and GPT-2, and GPT-2's triangle of ones in each layer.
 
 Two nets that were measured in small sizes (`tests/data/zoo.csv`) differ. In `sam_encoder` at
 256x256 (`layers=8 width=96 heads=3`), PyTorch copies the weight gradient of a 3x3 convolution on
-a map with channels last: its peak is 1,835,008 bytes more. At sizes where attention is the peak
-it is equal. For `efficientvit -D b=0` from a batch of 2 on, netc counts copies of queries and
-keys that PyTorch does not make: 802,816 saved bytes.
+a map with channels last: its peak is 1,835,008 bytes more. For `efficientvit -D b=0` from a
+batch of 2 on, netc counts copies of queries and keys that PyTorch does not make: 802,816 saved
+bytes.
 """
 
 WHOLE = """\
 ### A whole step, as allocated
 
 The allocator's peak in a second step, with optimizer state, without parameters, buffers and
-inputs. It includes the memory of running kernels, such as oneDNN's reordered weights. netc does
-not count that, so it **reports too little** where the peak is in forward or backward. In the
-optimizer step both are equal.
+inputs. It includes the memory of running kernels, such as oneDNN's reordered weights, which
+netc does not count: it **reports too little** where the peak is in forward or backward.
 
 """
 
@@ -96,17 +95,15 @@ NO_GPU = """
 ## On a GPU: `--profile torch2-cuda`
 
 PyTorch 2.6 ran on fake tensors of a CUDA device: its own shapes, autograd, autocast and engine,
-without kernels (`tools/oracle/fake_cuda.py`; `make oracle` makes a folder with that PyTorch, and
-`make check-oracle` compares). `tests/data/torch2/cuda.csv` has each net, in float32 and under
-autocast to bfloat16, and the causes of what differs. Each tensor counts in blocks of 512 bytes.
-The tool does what a GPU does and fake tensors do not: it chooses the kernel of attention, keeps
-the order of channels through cuDNN's convolutions, copies what cuDNN's batch norm wants in one
-piece, and leaves seeds of dropout in the host's memory. It cannot know cuDNN's reserve for
-recurrent layers, nor any kernel's workspace: those are read in the sources.
+without kernels (`tools/oracle/fake_cuda.py`; [testing.md](testing.md#pytorch-26)).
+`tests/data/torch2/cuda.csv` has each net, in float32 and under autocast to bfloat16, and the
+causes of what differs. Each tensor counts in blocks of 512 bytes. The tool adds what fake
+tensors lack: the kernel of attention, the order of channels through cuDNN's convolutions, the
+copies of cuDNN's batch norm, and seeds of dropout in the host's memory. cuDNN's reserve for
+recurrent layers and the workspaces of kernels are read in the sources.
 
-The profile is also checked on nine recorded steps of a model of
-3.4 billion parameters (`tests/data/cuda/recorded.csv`, from PyTorch's memory snapshots by
-`tools/snapshot_truth.py`; `tests/test_recorded.c`):
+The profile is also checked on nine recorded steps of a model of 3.4 billion parameters
+(`tests/data/cuda/recorded.csv`, from PyTorch's memory snapshots by `tools/snapshot_truth.py`):
 
 | tokens | saved for backward, float32 | autocast to bfloat16 | peak in backward | in the step |
 |--:|--:|--:|--:|--:|

@@ -17,9 +17,9 @@ build/netc N SEED`). `tests/data/random.csv` has shrunk forms of nets that disag
 {all} are now equal in all figures.
 
 The others differ in {peak} peaks, {predict} peaks of inference and {saved} figures of saved bytes;
-never in parameters, products, shapes or gradients. The file names the {causes} causes, and
-`--rows` shows the smallest net for each. Most are about the order of axes in which PyTorch
-stores a gradient, or the moment at which it sums two of them.
+never in parameters, products, shapes or gradients. The file names the {causes} causes, mostly
+the order of axes in which PyTorch stores a gradient, or the moment at which it sums two of
+them.
 
 | nets | from seed | disagreed when drawn | after rules that they led to |
 |--:|--:|--:|--:|

@@ -162,9 +162,9 @@ HEAD = """\
 
 ### Against published GPU measurements
 
-`tests/data/published/gpu.csv` has {rows} figures that others measured on GPUs and
-published, {steps} of them of whole training steps, from {sources} sources, each with
-netc's command line. They prove little: most sources do not state all settings.
+`tests/data/published/gpu.csv` has {rows} figures that others measured on GPUs, {steps} of them of
+whole training steps, from {sources} sources, each with its place in the source and netc's
+command line. They prove little: most sources do not state all settings.
 
 *occupied* is `nvidia-smi`'s figure: tensors, the allocator's cache, context and kernels;
 *reserved* is without the last two, *allocated* also without the cache. *difference* is netc's
@@ -265,26 +265,28 @@ def span(values):
             f"{low:+.1f} to {high:+.1f} %")
 
 
+SOURCES = """
+| source | GPU | framework | figures | difference | left over |
+|---|---|---|--:|--:|--:|
+"""
+
+
 def sources_of(results):
-    """A line for each: what was measured, and how far netc is from it."""
-    text, groups = "", {}
+    """A row for each: where it ran, and how far netc is from it."""
+    text, groups = SOURCES, {}
     for result in results:
         row = result.row
-        head = (row["source"], row["where"], row["gpu"], row["framework"])
+        head = (row["source"], row["gpu"], row["framework"])
         groups.setdefault(head, []).append(result)
-    for (source, where, gpu, framework), of in groups.items():
+    for (source, gpu, framework), of in groups.items():
         causes = list(dict.fromkeys(re.sub(",.*", "", name) for result in of
                                     for name, _ in result.known))
-        line = (f"<{source}>: {where}. GPU: {gpu}. {framework}. {len(of)} "
-                f"figure{'s' * (len(of) > 1)}: difference "
-                + span([100 * (r.netc / r.measured - 1) for r in of])
-                + (", left over "
-                   + span([100 * (r.sum / r.measured - 1) for r in of])
-                   + f" ({', '.join(causes)})" if causes else "") + ".")
-        text += textwrap.fill(line, 86, initial_indent="- ",
-                              subsequent_indent="  ", break_long_words=False,
-                              break_on_hyphens=False) + "\n"
-    return "\n" + text
+        left = (span([100 * (r.sum / r.measured - 1) for r in of])
+                + f" ({', '.join(causes)})" if causes else "")
+        text += (f"| <{source}> | {gpu} | {framework} | {len(of)} | "
+                 + span([100 * (r.netc / r.measured - 1) for r in of])
+                 + f" | {left} |\n")
+    return text
 
 
 def part(results):

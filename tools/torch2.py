@@ -14,7 +14,7 @@ COLUMNS = {
     "cuda": (None, None, None, "saved", "peak")}
 DIFFER = {"random": 8, "cuda": 5}  # that column says what differs
 NAMES = {"saved": "saved for backward", "peak": "peak of tensors in a step",
-         "predict": "peak of a prediction"}
+         "predict": "peak of inference"}
 HEAD = """\
 ## In one table
 
@@ -57,10 +57,10 @@ TRACKERS = """
 ### Beside MemTracker
 
 MemTracker (torch.distributed._tools.mem_tracker) follows a step of PyTorch on fake tensors, and
-needs the model. `make oracle-steps` runs it, netc, and the step itself, each in one thread: the peak of
-the second step of SGD with momentum, with parameters, state, buffers and inputs. MemTracker
-stops the engine from adding gradients in place, which netc does not. The allocator's peak has
-the memory of kernels, too. Seconds were taken once, beside other work.
+needs the model. `make oracle-steps` runs it, netc, and the step itself, each in one thread: the
+peak of the second step of SGD with momentum, with parameters, state, buffers and inputs.
+MemTracker stops the engine from adding gradients in place. The allocator's peak has the memory
+of kernels, too. Seconds were taken once, beside other work.
 
 | net, batch 2 | netc | MemTracker | less netc | allocator | less netc | seconds: netc | \
 MemTracker | the step |

@@ -16,8 +16,7 @@ of a family. The files are in `examples/zoo/`. `make zoo` makes this page from n
 The params of language models and similar nets are the keys of Hugging Face's `config.json`.
 Eight names are also in `examples/huggingface/`, where they are transformers' models: the zoo's
 convnext, detr, dinov2, swin and vit follow other programs, its gemma3, qwen3 and segformer have
-a table of sizes. The numbers are compared with those of PyTorch, torchvision, timm, Darknet,
-Hugging Face and the papers' programs: `tests/data/zoo.csv` has each with its source.
+a table of sizes. `tests/data/zoo.csv` compares the numbers with those of other programs.
 
 Lines are neither blank nor comments, and include those of used files. *Inference* is the memory
 for one image, *train* for batches of 32 with the optimizer in the file, or momentum{how}.
@@ -30,9 +29,9 @@ OTHERS = """\
 
 ## The same in other languages
 
-Lines that are neither blank nor comments, in netc and elsewhere. The others differ in details:
-Caffe's AlexNet is the older one, its ResNet-50 ends in three classes, and Darknet's files (from
-Debian's package `darknet`) use other activations and include training settings.
+The lines of the same nets elsewhere. These differ in details: Caffe's AlexNet is the older one,
+its ResNet-50 ends in three classes, and Darknet's files (from Debian's package `darknet`) use
+other activations and include training settings.
 
 | net | lines | there | where |
 |---|--:|--:|---|
