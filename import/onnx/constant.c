@@ -215,6 +215,14 @@ static bool load_beside(struct onnx *x, const struct loading *l) {
   return right;
 }
 
+float *constant_reals(struct onnx *x, int64_t count) {
+  return arena_alloc(x->arena, (size_t)count + 1, sizeof(float));
+}
+
+int64_t *constant_wholes(struct onnx *x, int64_t count) {
+  return arena_alloc(x->arena, (size_t)count + 1, sizeof(int64_t));
+}
+
 bool constant_room(struct onnx *x, int64_t count) {
   x->room -= count;
   return x->room >= 0 ||
@@ -255,11 +263,10 @@ bool constant_known(struct onnx *x, struct constant *c) {
                      (int)c->proto->data_type);
   if (!check_stored(x, c, l.size) || !constant_room(x, c->count))
     return false;
-  size_t room = (size_t)c->count + 1;
   if (constant_is_real(c))
-    l.real = arena_alloc(x->arena, room, sizeof *l.real);
+    l.real = constant_reals(x, c->count);
   else
-    l.whole = arena_alloc(x->arena, room, sizeof *l.whole);
+    l.whole = constant_wholes(x, c->count);
   if (!load(x, &l))
     return false;
   c->real = l.real;
@@ -345,7 +352,7 @@ struct constant *constant_ints(struct onnx *x, const int64_t *numbers,
                                int count) {
   int64_t dim = count;
   struct constant *c = constant_new(x, TYPE_INT64, 1, &dim);
-  int64_t *copy = arena_alloc(x->arena, (size_t)count + 1, sizeof *copy);
+  int64_t *copy = constant_wholes(x, count);
   for (int i = 0; i < count; i++)
     copy[i] = numbers[i];
   c->whole = copy;

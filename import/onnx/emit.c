@@ -1,6 +1,8 @@
 /* Reads operators that stand for several. */
 #include "import/onnx/emit.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -107,6 +109,44 @@ int emit_one(struct onnx *x, const char *type, int a) {
 int emit_two(struct onnx *x, const char *type, int a, int b) {
   const int ins[2] = {a, b};
   return emit(x, emit_open(x, type), ins, 2);
+}
+
+static bool takes_two(const char *type) {
+  static const char *const types[] = {"Add", "Sub", "Mul",
+                                      "Div", "Max", "MatMul"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (strcmp(type, types[i]) == 0)
+      return true;
+  return false;
+}
+
+/* A letter, a number or an attribute of a formula as a value. */
+static int formula_value(struct onnx *x, const char *word, const int *ins) {
+  const char *usual = strchr(word, '=');
+  if (!usual)
+    return islower((unsigned char)*word) ? ins[*word - 'a']
+                                         : emit_scalar(x, strtod(word, NULL));
+  const char *name = graph_text(x->graph, "%.*s", (int)(usual - word), word);
+  return emit_scalar(x, onnx_real(x, name, strtod(usual + 1, NULL)));
+}
+
+int emit_formula(struct onnx *x, const char *formula, const int *ins) {
+  enum { MOST_PENDING = 8 };
+  int pending[MOST_PENDING], count = 0;
+  while (*formula) {
+    size_t length = strcspn(formula, " ");
+    const char *word = graph_text(x->graph, "%.*s", (int)length, formula);
+    formula += length + (formula[length] == ' ');
+    if (!isupper((unsigned char)*word)) {
+      pending[count++] = formula_value(x, word, ins);
+      continue;
+    }
+    int used = 1 + takes_two(word);
+    count -= used;
+    pending[count] = emit(x, emit_open(x, word), pending + count, used);
+    count++;
+  }
+  return pending[0];
 }
 
 int emit_constant(struct onnx *x, struct constant *c) {

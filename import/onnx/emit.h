@@ -25,6 +25,11 @@ int emit(struct onnx *x, Onnx__NodeProto *node, const int *ins, int count);
 int emit_one(struct onnx *x, const char *type, int a);
 int emit_two(struct onnx *x, const char *type, int a, int b);
 
+/* Reads operators of one or two operands, written in postfix: "a b Mul 2 Add"
+ * is a b + 2. `a`, `b`, .. are `ins`; `alpha=2` is an attribute of the current
+ * node, or 2. */
+int emit_formula(struct onnx *x, const char *formula, const int *ins);
+
 /* Adds a constant as a value. */
 int emit_constant(struct onnx *x, struct constant *c);
 int emit_numbers(struct onnx *x, const int64_t *numbers, int count);

@@ -113,7 +113,7 @@ static bool widen(struct onnx *x, const struct constant *result,
 }
 
 static void compute(const struct onnx_fold *f, struct constant **in,
-                    int64_t count, float *reals, int64_t *wholes) {
+                    int64_t count, const struct fold_values *to) {
   bool exact = f->whole;
   for (int k = 0; k < f->inputs; k++)
     exact = exact && !constant_is_real(in[k]);
@@ -127,10 +127,10 @@ static void compute(const struct onnx_fold *f, struct constant **in,
       else
         a[k] = constant_real(in[k], at);
     }
-    if (exact && wholes)
-      wholes[i] = f->whole(w[0], w[1], w[2]);
+    if (exact && to->whole)
+      to->whole[i] = f->whole(w[0], w[1], w[2]);
     else
-      fold_put(reals, wholes, i,
+      fold_put(to, i,
                exact ? (double)f->whole(w[0], w[1], w[2])
                      : f->real(a[0], a[1], a[2]));
   }
@@ -159,13 +159,12 @@ static bool by_value(struct onnx *x, struct constant **in) {
     return false;
   struct constant values = *result;
   values.count = fills && result->count > 0 ? 1 : result->count;
-  float *reals;
-  int64_t *wholes;
-  if (!fold_room(x, &values, &reals, &wholes))
+  struct fold_values to;
+  if (!fold_room(x, &values, &to))
     return false;
-  result->real = reals;
-  result->whole = wholes;
-  compute(f, in, values.count, reals, wholes);
+  result->real = to.real;
+  result->whole = to.whole;
+  compute(f, in, values.count, &to);
   return true;
 }
 

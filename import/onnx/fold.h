@@ -6,10 +6,18 @@
 
 /* Fails if the result of folding would be too large. */
 bool fold_is_small(struct onnx *x, int64_t count);
+/* The values of a constant that is computed; one of them is NULL. */
+struct fold_values {
+  float *real;
+  int64_t *whole;
+};
+
 /* Allocates the values of a constant, as reals or as integers. */
-bool fold_room(struct onnx *x, struct constant *c, float **real,
-               int64_t **whole);
-void fold_put(float *real, int64_t *whole, int64_t i, double value);
+bool fold_room(struct onnx *x, struct constant *c, struct fold_values *to);
+void fold_put(const struct fold_values *to, int64_t i, double value);
+/* Copies value `k` of a constant. */
+void fold_copy(const struct fold_values *to, int64_t i,
+               const struct constant *from, int64_t k);
 
 /* Folds a mask by distance that is too large to be written out. */
 bool fold_band(struct onnx *x, struct constant **in, int count);

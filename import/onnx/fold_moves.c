@@ -11,27 +11,31 @@ bool fold_is_small(struct onnx *x, int64_t count) {
                    count);
 }
 
-bool fold_room(struct onnx *x, struct constant *c, float **real,
-               int64_t **whole) {
-  *real = NULL;
-  *whole = NULL;
+bool fold_room(struct onnx *x, struct constant *c, struct fold_values *to) {
+  *to = (struct fold_values){NULL, NULL};
   if (x->graph->failed || !fold_is_small(x, c->count) ||
       !constant_room(x, c->count))
     return false;
   if (constant_is_real(c))
-    c->real = *real =
-        arena_alloc(x->arena, (size_t)c->count + 1, sizeof **real);
+    c->real = to->real = constant_reals(x, c->count);
   else
-    c->whole = *whole =
-        arena_alloc(x->arena, (size_t)c->count + 1, sizeof **whole);
+    c->whole = to->whole = constant_wholes(x, c->count);
   return true;
 }
 
-void fold_put(float *real, int64_t *whole, int64_t i, double value) {
-  if (real)
-    real[i] = (float)value;
+void fold_put(const struct fold_values *to, int64_t i, double value) {
+  if (to->real)
+    to->real[i] = (float)value;
   else
-    whole[i] = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
+    to->whole[i] = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
+}
+
+void fold_copy(const struct fold_values *to, int64_t i,
+               const struct constant *from, int64_t k) {
+  if (to->real)
+    to->real[i] = (float)constant_real(from, k);
+  else
+    to->whole[i] = constant_whole(from, k);
 }
 
 bool fold_constant_node(struct onnx *x, struct constant **in) {
@@ -52,7 +56,7 @@ bool fold_constant_node(struct onnx *x, struct constant **in) {
     a = onnx_attribute(x, "value_floats");
     int64_t count = a ? (int64_t)a->n_floats : 1;
     c = constant_new(x, TYPE_FLOAT, a ? 1 : 0, &count);
-    float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+    float *to = constant_reals(x, c->count);
     for (int64_t i = 0; i < c->count; i++)
       to[i] = a ? a->floats[i] : (float)onnx_real(x, "value_float", 0);
     c->real = to;
@@ -99,29 +103,25 @@ bool fold_cast(struct onnx *x, struct constant **in) {
   onnx_give_constant(x, 0, result);
   if (result->unknown)
     return true;
-  if (constant_is_real(result) == constant_is_real(c) && type != TYPE_BOOL) {
-    result->fill = c->fill;
-    result->real = c->real;
-    result->whole = c->whole;
-    return true;
-  }
   result->fill = c->fill;
+  result->real = c->real;
+  result->whole = c->whole;
+  if (constant_is_real(result) == constant_is_real(c) && type != TYPE_BOOL)
+    return true;
   struct constant one = *result;
+  struct fold_values to;
   one.count = c->fill ? 1 : c->count;
-  float *reals;
-  int64_t *wholes;
-  if (!fold_room(x, &one, &reals, &wholes))
+  if (!fold_room(x, &one, &to))
     return false;
   for (int64_t i = 0; i < one.count; i++) {
     double value = constant_real(c, i);
-    if (!reals && c->whole && type != TYPE_BOOL)
-      wholes[i] = constant_whole(c, i);
+    if (!to.real && c->whole && type != TYPE_BOOL)
+      to.whole[i] = constant_whole(c, i);
     else
-      fold_put(reals, wholes, i,
-               type == TYPE_BOOL ? value < 0 || value > 0 : value);
+      fold_put(&to, i, type == TYPE_BOOL ? value < 0 || value > 0 : value);
   }
-  result->real = reals;
-  result->whole = wholes;
+  result->real = to.real;
+  result->whole = to.whole;
   return true;
 }
 
@@ -135,12 +135,11 @@ bool fold_range(struct onnx *x, struct constant **in) {
     return onnx_fail(x, "it has too many steps");
   int64_t count = places > 0 ? (int64_t)places : 0;
   struct constant *c = constant_new(x, in[0]->type, 1, &count);
-  float *reals;
-  int64_t *wholes;
-  if (!fold_room(x, c, &reals, &wholes))
+  struct fold_values values;
+  if (!fold_room(x, c, &values))
     return false;
   for (int64_t i = 0; i < count; i++)
-    fold_put(reals, wholes, i, from + (double)i * step);
+    fold_put(&values, i, from + (double)i * step);
   return onnx_give_constant(x, 0, c);
 }
 
@@ -167,15 +166,14 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   for (int i = 0; i < count; i++)
     c->unknown = c->unknown || !constant_known(x, in[i]);
   onnx_give_constant(x, 0, c);
-  float *reals;
-  int64_t *wholes;
+  struct fold_values to;
   if (x->graph->failed || c->unknown)
     return !x->graph->failed;
   if (c->count > MOST_FOLDED && c->trained) {
     c->unknown = true; /* too large to join weights */
     return true;
   }
-  if (!fold_room(x, c, &reals, &wholes))
+  if (!fold_room(x, c, &to))
     return false;
   for (int k = 0; k < axis; k++)
     outer *= dims[k];
@@ -184,12 +182,8 @@ bool fold_concat(struct onnx *x, struct constant **in) {
   for (int64_t o = 0; o < outer; o++)
     for (int i = 0; i < count; i++) {
       int64_t part = in[i]->dims[axis] * inner;
-      for (int64_t n = 0; n < part; n++, at++) {
-        if (reals)
-          reals[at] = (float)constant_real(in[i], o * part + n);
-        else
-          wholes[at] = constant_whole(in[i], o * part + n);
-      }
+      for (int64_t n = 0; n < part; n++)
+        fold_copy(&to, at++, in[i], o * part + n);
     }
   return true;
 }
@@ -254,14 +248,13 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
   }
   struct constant *result = constant_new(x, c->type, c->rank, dims);
   struct constant flat = *result;
-  float *reals;
-  int64_t *wholes;
-  if (!fold_room(x, &flat, &reals, &wholes) || each == 0)
+  struct fold_values to;
+  if (!fold_room(x, &flat, &to) || each == 0)
     return onnx_fail(x, "its result is empty");
   const double *results = reduced(x, c, result, over);
   double by = strcmp(x->at->type, "ReduceMean") == 0 ? (double)each : 1;
   for (int64_t i = 0; i < result->count; i++)
-    fold_put(reals, wholes, i, results[i] / by);
+    fold_put(&to, i, results[i] / by);
   int rank = 0;
   for (int i = 0; i < c->rank; i++)
     if (keep || !over[i])
@@ -306,9 +299,9 @@ bool fold_along_axis(struct onnx *x, struct constant **in) {
     number = constant_whole(second, 0);
   int axis = sums ? onnx_axis(x, number, c->rank) : c->rank - 2;
   struct constant *result = constant_new(x, c->type, c->rank, c->dims);
-  float *reals;
-  int64_t *wholes, inner = 1;
-  if (axis < 0 || !fold_room(x, result, &reals, &wholes))
+  struct fold_values to;
+  int64_t inner = 1;
+  if (axis < 0 || !fold_room(x, result, &to))
     return false;
   for (int k = axis + 1; k < c->rank; k++)
     inner *= c->dims[k];
@@ -320,7 +313,7 @@ bool fold_along_axis(struct onnx *x, struct constant **in) {
       value += constant_real(result, i - inner);
     if (!sums && (upper ? column - row < number : column - row > number))
       value = 0;
-    fold_put(reals, wholes, i, value);
+    fold_put(&to, i, value);
   }
   return onnx_give_constant(x, 0, result);
 }
@@ -348,28 +341,19 @@ bool fold_gather(struct onnx *x, struct constant **in) {
   for (int64_t i = 0; i < places->count && first; i++)
     first = constant_whole(places, i) == i;
   result->longer = first && places->count < size ? c : NULL;
-  float *reals;
-  int64_t *wholes;
+  struct fold_values to;
   onnx_give_constant(x, 0, result);
   if (x->graph->failed || result->unknown)
     return !x->graph->failed;
-  if (!fold_room(x, result, &reals, &wholes))
+  if (!fold_room(x, result, &to))
     return false;
   for (int64_t o = 0; o < outer; o++)
     for (int64_t p = 0; p < places->count; p++) {
-      int64_t place = constant_whole(places, p);
-      place += place < 0 ? size : 0;
-      if (place < 0 || place >= size)
-        return onnx_fail(x,
-                         "its index %" PRId64 " is outside an axis of %" PRId64,
-                         place, size);
-      for (int64_t i = 0; i < inner; i++, at++) {
-        int64_t from = (o * size + place) * inner + i;
-        if (reals)
-          reals[at] = (float)constant_real(c, from);
-        else
-          wholes[at] = constant_whole(c, from);
-      }
+      int64_t place = onnx_index(x, places, p, size);
+      if (place < 0)
+        return false;
+      for (int64_t i = 0; i < inner; i++)
+        fold_copy(&to, at++, c, (o * size + place) * inner + i);
     }
   return true;
 }
@@ -378,8 +362,7 @@ bool fold_gather(struct onnx *x, struct constant **in) {
 bool fold_scatter(struct onnx *x, struct constant **in) {
   const struct constant *c = in[0], *at = in[1];
   int64_t depth = at->rank ? at->dims[at->rank - 1] : 0, inner = 1;
-  float *reals;
-  int64_t *wholes;
+  struct fold_values to;
   for (int i = 0; i < 3; i++)
     if (!constant_load(x, in[i]))
       return false;
@@ -392,24 +375,20 @@ bool fold_scatter(struct onnx *x, struct constant **in) {
   /* Swin V2 keeps a part of a bias at 0. Masks begin without a tensor. */
   result->trained = c->trained && c->proto;
   result->name = c->name;
-  if (in[2]->count != rows * inner || !fold_room(x, result, &reals, &wholes))
+  if (in[2]->count != rows * inner || !fold_room(x, result, &to))
     return onnx_fail(x, "its values do not match its indices");
   for (int64_t i = 0; i < c->count; i++)
-    fold_put(reals, wholes, i, constant_real(c, i));
+    fold_put(&to, i, constant_real(c, i));
   for (int64_t r = 0; r < rows; r++) {
     int64_t place = 0;
     for (int64_t k = 0; k < depth; k++) {
-      int64_t size = c->dims[k], index = constant_whole(at, r * depth + k);
-      index += index < 0 ? size : 0;
-      if (index < 0 || index >= size)
-        return onnx_fail(x,
-                         "its index %" PRId64 " is outside an axis of %" PRId64,
-                         index, size);
-      place = place * size + index;
+      int64_t index = onnx_index(x, at, r * depth + k, c->dims[k]);
+      if (index < 0)
+        return false;
+      place = place * c->dims[k] + index;
     }
     for (int64_t i = 0; i < inner; i++)
-      fold_put(reals, wholes, place * inner + i,
-               constant_real(in[2], r * inner + i));
+      fold_put(&to, place * inner + i, constant_real(in[2], r * inner + i));
   }
   return onnx_give_constant(x, 0, result);
 }

@@ -47,8 +47,7 @@ static bool outer_dims(struct onnx *x, const struct constant *c, int rank,
 bool fold_matmul(struct onnx *x, struct constant **in) {
   int rank = in[0]->rank > in[1]->rank ? in[0]->rank : in[1]->rank;
   int64_t dims[MOST_AXES];
-  float *to;
-  int64_t *wholes;
+  struct fold_values to;
   if (in[0]->rank < 2 || in[1]->rank < 2)
     return onnx_fail(x, "it multiplies constants that are not matrices");
   struct onnx_factor a = factor_of(in[0], rank), b = factor_of(in[1], rank);
@@ -72,7 +71,7 @@ bool fold_matmul(struct onnx *x, struct constant **in) {
     return !x->graph->failed;
   if (result->count > MOST_PRODUCTS / (a.columns + 1))
     return onnx_fail(x, "its product of constants is too large");
-  if (!fold_room(x, result, &to, &wholes))
+  if (!fold_room(x, result, &to))
     return false;
   int64_t size = a.rows * b.columns;
   for (int64_t i = 0; size > 0 && i < result->count / size; i++) {
@@ -81,7 +80,7 @@ bool fold_matmul(struct onnx *x, struct constant **in) {
       from_a += rest % dims[k] * a.step[k];
       from_b += rest % dims[k] * b.step[k];
     }
-    multiply(&a, &b, from_a, from_b, to + i * size);
+    multiply(&a, &b, from_a, from_b, to.real + i * size);
   }
   return true;
 }

@@ -60,7 +60,7 @@ static const struct constant *picked(struct onnx *x, const struct constant *c,
   if (!x->options->weights || c->unknown || !constant_load(x, from) ||
       !constant_room(x, result->count))
     return result;
-  float *to = arena_alloc(x->arena, (size_t)result->count + 1, sizeof *to);
+  float *to = constant_reals(x, result->count);
   for (int64_t i = 0; i < result->count; i++)
     to[i] = (float)(factor * constant_real(c, rows->at[i / dims[1]] * dims[1] +
                                                   i % dims[1]));

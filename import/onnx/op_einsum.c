@@ -105,7 +105,7 @@ static int turn(struct onnx *x, int value, const struct einsum_term *term,
     perm[rank] = index_of(term, want[rank]);
     same = same && perm[rank] == rank;
   }
-  return value < 0 || same ? value : emit_transpose(x, value, perm, rank);
+  return same ? value : emit_transpose(x, value, perm, rank);
 }
 
 /* Letters of `a` that are (not) in `b` and (not) in the result. */
@@ -158,12 +158,12 @@ static int product_of(struct onnx *x, const int *values,
                    strlen(left), strlen(inner));
   int two = merged(x, turn(x, values[1], &terms[1], b), strlen(batch),
                    strlen(inner), strlen(right));
-  int product = one < 0 || two < 0 ? -1 : emit_two(x, "MatMul", one, two);
+  int product = emit_two(x, "MatMul", one, two);
   for (const char *at = c; *at; at++) {
     int i = index_of(&terms[0], *at), k = index_of(&terms[1], *at);
     sizes[count++] = i >= 0 ? dims[0][i] : dims[1][k];
   }
-  if (product >= 0 && (strlen(left) != 1 || strlen(right) != 1))
+  if (strlen(left) != 1 || strlen(right) != 1)
     product = emit_reshape(x, product, sizes, count);
   struct einsum_term given = {{0}};
   memcpy(given.letters, c, strlen(c) + 1 < sizeof given ? strlen(c) + 1 : 0);

@@ -25,24 +25,24 @@ static int sum_of(struct onnx *x, size_t bias_at) {
   return emit_two(x, "Add", in, skip);
 }
 
+/* The norm of a value, with a weight and a bias of those inputs. */
+static bool give_norm(struct onnx *x, const char *type, int value,
+                      size_t weight, size_t bias) {
+  Onnx__NodeProto *norm = emit_open(x, type);
+  const int ins[3] = {value, emit_input(x, weight), emit_input(x, bias)};
+  emit_real(x, norm, "epsilon", onnx_real(x, "epsilon", (double)1e-12F));
+  return emit_give(x, 0, emit(x, norm, ins, ins[2] < 0 ? 2 : 3));
+}
+
 bool op_skip_norm(struct onnx *x) {
   bool plain = strcmp(x->at->type, "SkipLayerNormalization") == 0;
   if (!onnx_has(x, 0) || !onnx_has(x, 1) || !onnx_has(x, 2))
     return onnx_fail(x, "it needs two tensors and a weight");
   int sum = sum_of(x, plain ? 4 : 3);
-  if (sum < 0)
-    return false;
-  Onnx__NodeProto *norm = emit_open(x, plain ? "LayerNormalization"
-                                             : "SimplifiedLayerNormalization");
-  emit_real(x, norm, "epsilon", onnx_real(x, "epsilon", (double)1e-12F));
-  const int ins[3] = {sum, emit_input(x, 2), plain ? emit_input(x, 3) : -1};
-  return emit_give(x, 0, emit(x, norm, ins, ins[2] < 0 ? 2 : 3)) &&
+  return (plain ? give_norm(x, "LayerNormalization", sum, 2, 3)
+                : give_norm(x, "SimplifiedLayerNormalization", sum, 2,
+                            x->at->in_count)) &&
          emit_give(x, 3, sum);
-}
-
-/* Selects rows of a table. */
-static int rows_of(struct onnx *x, int table, int ids) {
-  return emit_two(x, "Gather", table, ids);
 }
 
 /* Default positions: 0, 1, .. */
@@ -65,20 +65,13 @@ bool op_embed_norm(struct onnx *x) {
   if (!onnx_has(x, 0) || !onnx_has(x, 2) || !onnx_has(x, 3) ||
       !onnx_has(x, 5) || emit_dims(x, words, dims) != 2)
     return onnx_fail(x, "it needs token ids and two tables");
-  int sum = rows_of(x, emit_input(x, 2), words);
+  int sum = emit_two(x, "Gather", emit_input(x, 2), words);
   if (segments >= 0 && onnx_has(x, 4))
-    sum = emit_two(x, "Add", sum, rows_of(x, emit_input(x, 4), segments));
+    sum = emit_two(x, "Add", sum,
+                   emit_two(x, "Gather", emit_input(x, 4), segments));
   int where = places(x, dims[1]);
-  sum = where < 0
-            ? -1
-            : emit_two(x, "Add", sum, rows_of(x, emit_input(x, 3), where));
-  if (sum < 0)
-    return false;
-  Onnx__NodeProto *norm = emit_open(x, "LayerNormalization");
-  emit_real(x, norm, "epsilon", onnx_real(x, "epsilon", (double)1e-12F));
-  const int ins[3] = {sum, emit_input(x, 5), emit_input(x, 6)};
-  return emit_give(x, 0, emit(x, norm, ins, ins[2] < 0 ? 2 : 3)) &&
-         emit_give(x, 2, sum);
+  sum = emit_two(x, "Add", sum, emit_two(x, "Gather", emit_input(x, 3), where));
+  return give_norm(x, "LayerNormalization", sum, 5, 6) && emit_give(x, 2, sum);
 }
 
 /* Activations. */
@@ -94,18 +87,7 @@ bool op_bias_gelu(struct onnx *x) {
   Onnx__NodeProto *gelu = emit_open(x, "Gelu");
   if (fast)
     emit_text(x, gelu, "approximate", "tanh");
-  return in >= 0 && emit_give(x, 0, emit(x, gelu, &in, 1));
-}
-
-/* x sigmoid(alpha x) */
-bool op_quick_gelu(struct onnx *x) {
-  int in = emit_input(x, 0);
-  if (!onnx_has(x, 0))
-    return onnx_fail(x, "it has no input");
-  int gate =
-      emit_two(x, "Mul", in, emit_scalar(x, onnx_real(x, "alpha", 1.702)));
-  gate = gate < 0 ? gate : emit_one(x, "Sigmoid", gate);
-  return gate >= 0 && emit_give(x, 0, emit_two(x, "Mul", in, gate));
+  return emit_give(x, 0, emit(x, gelu, &in, 1));
 }
 
 /* Applies `activation` to another operator's result. */
@@ -143,7 +125,7 @@ bool op_fused(struct onnx *x) {
   emit_same(x, node);
   int value = emit(x, node, ins, ins[2] < 0 ? 2 : 3);
   if (conv && onnx_has(x, 3))
-    value = value < 0 ? value : emit_two(x, "Add", value, emit_input(x, 3));
+    value = emit_two(x, "Add", value, emit_input(x, 3));
   return emit_give(x, 0, activated(x, value));
 }
 
@@ -169,8 +151,8 @@ bool op_fused_matmul(struct onnx *x) {
     return onnx_fail(x, "transposed batches are not supported");
   a = onnx_int(x, "transA", 0) ? crossed(x, a) : a;
   b = onnx_int(x, "transB", 0) ? crossed(x, b) : b;
-  int value = a < 0 || b < 0 ? -1 : emit_two(x, "MatMul", a, b);
-  if (value >= 0 && (alpha < 1 || alpha > 1))
+  int value = emit_two(x, "MatMul", a, b);
+  if (alpha < 1 || alpha > 1)
     value = emit_two(x, "Mul", value, emit_scalar(x, alpha));
   return emit_give(x, 0, activated(x, value));
 }

@@ -37,7 +37,7 @@ static int table_of(struct onnx *x, int cache, int64_t steps, bool pairs) {
 static int rotated(struct onnx *x, int value, int cosines, int sines,
                    bool neighbours) {
   int64_t dims[MOST_AXES], cache[MOST_AXES];
-  int rank = emit_dims(x, value, dims), of[2], rest = -1;
+  int rank = emit_dims(x, value, dims), of[4], rest = -1;
   if (rank != 4 || emit_dims(x, cosines, cache) != 2)
     return ONNX_NONE(x, "its heads are not supported");
   int64_t half = cache[1], dim = dims[3];
@@ -45,28 +45,20 @@ static int rotated(struct onnx *x, int value, int cosines, int sines,
     rest = emit_slice(x, value, 3, 2 * half, dim);
     value = emit_slice(x, value, 3, 0, 2 * half);
   }
-  if (neighbours) {
-    const int64_t pairs[5] = {0, 0, 0, half, 2};
-    value = value < 0 ? value : emit_reshape(x, value, pairs, 5);
-  }
+  const int64_t pairs[5] = {0, 0, 0, half, 2}, whole[4] = {0, 0, 0, 2 * half};
+  if (neighbours)
+    value = emit_reshape(x, value, pairs, 5);
   for (int i = 0; i < 2; i++)
-    of[i] = value < 0    ? -1
-            : neighbours ? emit_slice(x, value, 4, i, i + 1)
-                         : emit_slice(x, value, 3, i * half, (i + 1) * half);
-  int c = table_of(x, cosines, dims[1], neighbours);
-  int s = table_of(x, sines, dims[1], neighbours);
-  if (x->graph->failed)
-    return -1;
-  int first = emit_two(x, "Sub", emit_two(x, "Mul", of[0], c),
-                       emit_two(x, "Mul", of[1], s));
-  int second = emit_two(x, "Add", emit_two(x, "Mul", of[1], c),
-                        emit_two(x, "Mul", of[0], s));
+    of[i] = neighbours ? emit_slice(x, value, 4, i, i + 1)
+                       : emit_slice(x, value, 3, i * half, (i + 1) * half);
+  of[2] = table_of(x, cosines, dims[1], neighbours);
+  of[3] = table_of(x, sines, dims[1], neighbours);
+  int first = emit_formula(x, "a c Mul b d Mul Sub", of);
+  int second = emit_formula(x, "b c Mul a d Mul Add", of);
   value = emit_concat(x, first, second, neighbours ? 4 : 3);
-  if (neighbours && value >= 0) {
-    const int64_t whole[4] = {0, 0, 0, 2 * half};
+  if (neighbours)
     value = emit_reshape(x, value, whole, 4);
-  }
-  return rest < 0 || value < 0 ? value : emit_concat(x, value, rest, 3);
+  return rest < 0 ? value : emit_concat(x, value, rest, 3);
 }
 
 /* B, L, heads x dim, with the heads as an axis. */
@@ -105,11 +97,7 @@ bool op_rotary(struct onnx *x) {
     heads = dims[2] / (2 * cache[1]);
   value =
       rank == 4 ? emit_transpose(x, value, swap, 4) : by_heads(x, value, heads);
-  if (value < 0)
-    return false;
   value = rotated(x, value, cosines, sines, onnx_int(x, "interleaved", 0) != 0);
-  if (value < 0)
-    return false;
   return emit_give(x, 0,
                    rank == 4 ? emit_transpose(x, value, swap, 4)
                              : without_heads(x, value));
@@ -133,8 +121,7 @@ static int hide(struct onnx *x, int scores, const struct core *c) {
   if (!mask->unknown && !constant_room(x, queries * keys))
     return -1;
   if (!mask->unknown) {
-    int64_t *to =
-        arena_alloc(x->arena, (size_t)(queries * keys) + 1, sizeof *to);
+    int64_t *to = constant_wholes(x, (queries * keys));
     for (int64_t i = 0; i < queries * keys; i++) {
       int64_t back = i / keys - i % keys;
       to[i] = back < 0 || back > band->high;
@@ -153,30 +140,29 @@ static int shared(struct onnx *x, int value, int64_t sharing, int64_t heads) {
   if (sharing == 1 || value < 0 || emit_dims(x, value, dims) != 4)
     return value;
   value = emit_two(x, "Unsqueeze", value, emit_numbers(x, &where, 1));
-  value = value < 0 ? value
-                    : emit_two(x, "Expand", value, emit_numbers(x, times, 5));
+  value = emit_two(x, "Expand", value, emit_numbers(x, times, 5));
   const int64_t to[4] = {dims[0], heads, dims[2], dims[3]};
-  return value < 0 ? value : emit_reshape(x, value, to, 4);
+  return emit_reshape(x, value, to, 4);
 }
 
 static int times(struct onnx *x, int value, double number) {
-  return value < 0 ? value : emit_two(x, "Mul", value, emit_scalar(x, number));
+  return emit_two(x, "Mul", value, emit_scalar(x, number));
 }
 
 static int weights_of(struct onnx *x, const struct core *c, int scores,
                       int64_t dim) {
   double scale = c->scale > 0 ? c->scale : 1 / sqrt((double)dim);
   scores = times(x, scores, scale);
-  if (c->softcap > 0 && scores >= 0) {
+  if (c->softcap > 0) {
     scores = emit_one(x, "Tanh", times(x, scores, 1 / c->softcap));
     scores = times(x, scores, c->softcap);
   }
-  if (c->bias >= 0 && scores >= 0)
+  if (c->bias >= 0)
     scores = emit_two(x, "Add", scores, c->bias);
-  scores = scores < 0 ? scores : hide(x, scores, c);
+  scores = hide(x, scores, c);
   Onnx__NodeProto *softmax = emit_open(x, "Softmax");
   emit_int(x, softmax, "axis", -1);
-  return scores < 0 ? scores : emit(x, softmax, &scores, 1);
+  return emit(x, softmax, &scores, 1);
 }
 
 /* Attention of all heads: B, L, heads x dim. */
@@ -190,19 +176,17 @@ static int attend(struct onnx *x, const struct core *c) {
     return ONNX_NONE(x, "it has too many heads");
   for (int i = 0; i < 3; i++) {
     parts[i] = by_heads(x, of[i], i ? c->kv : c->heads);
-    parts[i] = parts[i] < 0 ? -1 : emit_transpose(x, parts[i], front, 4);
+    parts[i] = emit_transpose(x, parts[i], front, 4);
     if (i)
       parts[i] = shared(x, parts[i], c->heads / c->kv, c->heads);
-    if (parts[i] < 0)
-      return -1;
   }
-  emit_dims(x, parts[0], dims);
+  if (emit_dims(x, parts[0], dims) != 4)
+    return -1;
   parts[1] = emit_transpose(x, parts[1], cross, 4);
-  int weights = parts[1] < 0 ? -1 : emit_two(x, "MatMul", parts[0], parts[1]);
+  int weights = emit_two(x, "MatMul", parts[0], parts[1]);
   weights = weights_of(x, c, weights, dims[3]);
-  int value = weights < 0 ? -1 : emit_two(x, "MatMul", weights, parts[2]);
-  value = value < 0 ? -1 : emit_transpose(x, value, front, 4);
-  return value < 0 ? -1 : without_heads(x, value);
+  int value = emit_two(x, "MatMul", weights, parts[2]);
+  return without_heads(x, emit_transpose(x, value, front, 4));
 }
 
 /* Operators. */
@@ -239,12 +223,11 @@ static bool with_projections(struct onnx *x) {
   if (onnx_int(x, "do_rotary", 0))
     return onnx_fail(x, "netc has no equivalent of its angles");
   int value = emit_two(x, "MatMul", emit_input(x, 0), emit_input(x, 1));
-  if (value >= 0 && onnx_has(x, 2))
+  if (onnx_has(x, 2))
     value = emit_two(x, "Add", value, emit_input(x, 2));
   c.causal = onnx_int(x, "unidirectional", 0) != 0;
   c.bias = emit_input(x, 5);
-  return value >= 0 && parted(x, &c, value, widths) &&
-         emit_give(x, 0, attend(x, &c));
+  return parted(x, &c, value, widths) && emit_give(x, 0, attend(x, &c));
 }
 
 /* ONNX's own: three tensors, whose heads may be an axis in front. */
@@ -270,11 +253,9 @@ static bool of_three(struct onnx *x) {
   if (c.bias >= 0 && x->values.at[c.bias].constant &&
       !constant_is_real(x->values.at[c.bias].constant))
     return onnx_fail(x, "a mask of truth values is not supported here");
-  int value = x->graph->failed ? -1 : attend(x, &c);
-  if (value >= 0 && fronted)
-    value = by_heads(x, value, c.heads);
-  if (value >= 0 && fronted)
-    value = emit_transpose(x, value, swap, 4);
+  int value = attend(x, &c);
+  if (fronted)
+    value = emit_transpose(x, by_heads(x, value, c.heads), swap, 4);
   return emit_give(x, 0, value);
 }
 
@@ -294,7 +275,7 @@ static int biased(struct onnx *x, int value, int64_t *from) {
     return value;
   int part = emit_slice(x, bias, 0, *from, *from + dims[2]);
   *from += dims[2];
-  return part < 0 ? part : emit_two(x, "Add", value, part);
+  return emit_two(x, "Add", value, part);
 }
 
 bool op_multi_head(struct onnx *x) {
@@ -308,7 +289,7 @@ bool op_multi_head(struct onnx *x) {
   c.v = biased(x, emit_input(x, 2), &from);
   c.causal = onnx_int(x, "unidirectional", 0) != 0;
   c.bias = emit_input(x, 5);
-  return !x->graph->failed && emit_give(x, 0, attend(x, &c));
+  return emit_give(x, 0, attend(x, &c));
 }
 
 bool op_group_query(struct onnx *x) {
@@ -335,8 +316,8 @@ bool op_group_query(struct onnx *x) {
   if (onnx_int(x, "do_rotary", 0)) {
     bool neighbours = onnx_int(x, "rotary_interleaved", 0) != 0;
     int cosines = emit_input(x, 7), sines = emit_input(x, 8);
-    c.q = c.q < 0 ? -1 : rotated(x, c.q, cosines, sines, neighbours);
-    c.k = c.k < 0 ? -1 : rotated(x, c.k, cosines, sines, neighbours);
+    c.q = rotated(x, c.q, cosines, sines, neighbours);
+    c.k = rotated(x, c.k, cosines, sines, neighbours);
   }
-  return c.q >= 0 && c.k >= 0 && emit_give(x, 0, attend(x, &c));
+  return emit_give(x, 0, attend(x, &c));
 }

@@ -397,7 +397,7 @@ static struct constant *mask_of(struct onnx *x, struct constant *condition,
   c->unknown = condition->band && !condition->whole;
   if (c->unknown)
     return c;
-  float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+  float *to = constant_reals(x, c->count);
   for (int64_t i = 0; i < c->count; i++) {
     bool set = constant_whole(condition, i) != 0;
     to[i] = set == hides ? (float)number : 0;

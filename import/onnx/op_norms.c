@@ -172,7 +172,7 @@ static bool norm_of_several(struct onnx *x, int axis) {
   Onnx__NodeProto *norm = emit_open(x, x->at->type);
   emit_real(x, norm, "epsilon", epsilon(x));
   int value = emit(x, norm, ins, count);
-  return value >= 0 && emit_give(x, 0, emit_reshape(x, value, dims, rank));
+  return emit_give(x, 0, emit_reshape(x, value, dims, rank));
 }
 
 /* The layer over the last axis, which becomes the node's; NULL: refused. */
@@ -198,7 +198,7 @@ static int mean_from(struct onnx *x, int value, int axis, int rank) {
   if (x->opset < 18)
     emit_ints(x, mean, "axes", axes, count);
   const int ins[2] = {value, x->opset < 18 ? -1 : emit_numbers(x, axes, count)};
-  return value < 0 ? -1 : emit(x, mean, ins, ins[1] < 0 ? 1 : 2);
+  return emit(x, mean, ins, ins[1] < 0 ? 1 : 2);
 }
 
 /* Gives the mean and 1 / sqrt(variance + eps), outputs for training. */
@@ -214,11 +214,9 @@ static bool give_moments(struct onnx *x) {
   if (!onnx_is_read(x, 2))
     return true;
   int far = emit_two(x, "Sub", value, mean);
-  far = far < 0 ? -1 : mean_from(x, emit_two(x, "Mul", far, far), axis, rank);
-  int eps = emit_scalar(x, epsilon(x));
-  far = far < 0 ? -1 : emit_two(x, "Add", far, eps);
-  far = far < 0 ? -1 : emit_one(x, "Sqrt", far);
-  return far >= 0 && emit_give(x, 2, emit_one(x, "Reciprocal", far));
+  far = mean_from(x, emit_two(x, "Mul", far, far), axis, rank);
+  const int ins[2] = {far, emit_scalar(x, epsilon(x))};
+  return emit_give(x, 2, emit_formula(x, "a b Add Sqrt Reciprocal", ins));
 }
 
 bool op_layer_norm(struct onnx *x) {

@@ -298,12 +298,9 @@ static int find_runs(struct onnx *x, const struct constant *places,
                      int64_t size, int64_t *from, int64_t *count) {
   int runs = 0;
   for (int64_t i = 0; i < places->count; i++) {
-    int64_t place = constant_whole(places, i);
-    place += place < 0 ? size : 0;
-    if (place < 0 || place >= size)
-      return ONNX_NONE(x,
-                       "its index %" PRId64 " is outside an axis of %" PRId64,
-                       place, size);
+    int64_t place = onnx_index(x, places, i, size);
+    if (place < 0)
+      return -1;
     if (runs > 0 && from[runs - 1] + count[runs - 1] == place) {
       count[runs - 1]++;
       continue;

@@ -91,7 +91,7 @@ static bool give_reals(struct onnx *x, struct constant *c,
     return true;
   if (!constant_load(x, c) || !constant_room(x, c->count))
     return false;
-  float *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+  float *to = constant_reals(x, c->count);
   for (int64_t i = 0; i < c->count; i++) {
     int64_t place = i / inner % places;
     to[i] = (float)(constant_real(s->scale, place) *
@@ -114,7 +114,7 @@ static bool give_wholes(struct onnx *x, struct constant *c,
   result->name = c->name;
   if (inner < 0 || !constant_load(x, c) || !constant_room(x, c->count))
     return false;
-  int64_t *to = arena_alloc(x->arena, (size_t)c->count + 1, sizeof *to);
+  int64_t *to = constant_wholes(x, c->count);
   for (int64_t i = 0; i < c->count; i++) {
     int64_t place = i / inner % places;
     double value = constant_real(c, i) / constant_real(s->scale, place);
@@ -223,7 +223,7 @@ static int bias_of(struct onnx *x, size_t at) {
                         "constants that fit");
   struct constant *scale =
       constant_new(x, TYPE_FLOAT, weight->rank, weight->dims);
-  float *to = arena_alloc(x->arena, (size_t)weight->count + 1, sizeof *to);
+  float *to = constant_reals(x, weight->count);
   for (int64_t i = 0; i < weight->count; i++)
     to[i] = (float)(constant_real(in, 0) * constant_real(weight, i));
   scale->real = to;

@@ -31,7 +31,7 @@ static struct constant *gates_of(struct onnx *x, const struct onnx_recurrent *r,
     return all;
   int64_t columns = all->rank == 2 ? all->dims[1] : 1, n = r->hidden * columns;
   struct constant *result = constant_with(x, all, all->rank, all->dims);
-  float *to = arena_alloc(x->arena, (size_t)all->count + 1, sizeof *to);
+  float *to = constant_reals(x, all->count);
   for (int g = 0; g < r->gates; g++)
     for (int64_t i = 0; i < n; i++)
       to[g * n + i] = (float)constant_real(all, r->order[g] * n + i);

@@ -3,61 +3,38 @@
 
 #include "import/onnx/emit.h"
 
-/* (exp x + exp -x) / 2, or their difference. */
-static int mean_of_exp(struct onnx *x, int in, const char *join) {
-  int there = emit_one(x, "Exp", in);
-  int back = there < 0 ? -1 : emit_one(x, "Neg", in);
-  back = back < 0 ? -1 : emit_one(x, "Exp", back);
-  int both = back < 0 ? -1 : emit_two(x, join, there, back);
-  return both < 0 ? -1 : emit_two(x, "Mul", both, emit_scalar(x, 0.5));
-}
-
-/* log(x + sqrt(x x - 1)) */
-static int area_cosine(struct onnx *x, int in) {
-  int square = emit_two(x, "Mul", in, in);
-  int less = square < 0 ? -1 : emit_two(x, "Sub", square, emit_scalar(x, 1));
-  int root = less < 0 ? -1 : emit_one(x, "Sqrt", less);
-  int sum = root < 0 ? -1 : emit_two(x, "Add", root, in);
-  return sum < 0 ? -1 : emit_one(x, "Log", sum);
-}
-
-/* log((1 + x) / (1 - x)) / 2 */
-static int area_tangent(struct onnx *x, int in) {
-  int above = emit_two(x, "Add", in, emit_scalar(x, 1));
-  int below = above < 0 ? -1 : emit_two(x, "Sub", emit_scalar(x, 1), in);
-  int share = below < 0 ? -1 : emit_two(x, "Div", above, below);
-  int log = share < 0 ? -1 : emit_one(x, "Log", share);
-  return log < 0 ? -1 : emit_two(x, "Mul", log, emit_scalar(x, 0.5));
-}
-
-static int tangent(struct onnx *x, int in) {
-  int above = emit_one(x, "Sin", in);
-  int below = above < 0 ? -1 : emit_one(x, "Cos", in);
-  return below < 0 ? -1 : emit_two(x, "Div", above, below);
-}
+/* Formulas in postfix: inputs are `a` and `b`, `alpha=2` is an attribute and
+ * its default. */
+static const struct onnx_formula {
+  const char *type, *steps;
+} formulas[] = {
+    {"Acosh", "a a Mul 1 Sub Sqrt a Add Log"},
+    {"Atanh", "a 1 Add 1 a Sub Div Log 0.5 Mul"},
+    {"Cosh", "a Exp a Neg Exp Add 0.5 Mul"},
+    {"Sinh", "a Exp a Neg Exp Sub 0.5 Mul"},
+    {"Tan", "a Sin a Cos Div"},
+    {"And", "a b Mul"}, /* booleans are 0 and 1 */
+    {"Or", "a b Max"},
+    {"Xor", "a b Sub Abs"},
+    {"Not", "1 a Sub"},
+    {"QuickGelu", "a a alpha=1.702 Mul Sigmoid Mul"},
+};
 
 bool op_formula(struct onnx *x) {
-  int in = emit_input(x, 0);
-  if (in < 0)
-    return onnx_fail(x, "it has no input");
-  switch (*x->at->type) {
-  case 'S': return emit_give(x, 0, mean_of_exp(x, in, "Sub"));
-  case 'C': return emit_give(x, 0, mean_of_exp(x, in, "Add"));
-  case 'T': return emit_give(x, 0, tangent(x, in));
-  default:
-    return emit_give(x, 0,
-                     strcmp(x->at->type, "Acosh") == 0 ? area_cosine(x, in)
-                                                       : area_tangent(x, in));
-  }
+  const struct onnx_formula *f = formulas;
+  const int ins[] = {emit_input(x, 0), emit_input(x, 1)};
+  while (strcmp(f->type, x->at->type) != 0)
+    f++;
+  if (ins[0] < 0 || (ins[1] < 0 && strstr(f->steps, " b ")))
+    return onnx_fail(x, "an input is missing");
+  return emit_give(x, 0, emit_formula(x, f->steps, ins));
 }
 
 /* The product of an axis, element by element. */
 static int product_along(struct onnx *x, int value, int axis, int64_t size) {
   int product = emit_slice(x, value, axis, 0, 1);
-  for (int64_t i = 1; i < size && product >= 0; i++) {
-    int part = emit_slice(x, value, axis, i, i + 1);
-    product = part < 0 ? -1 : emit_two(x, "Mul", product, part);
-  }
+  for (int64_t i = 1; i < size; i++)
+    product = emit_two(x, "Mul", product, emit_slice(x, value, axis, i, i + 1));
   return product;
 }
 
@@ -82,8 +59,6 @@ bool op_reduce_product(struct onnx *x) {
                        MOST_REPEATS);
     if (marked[i] && dims[i] > 1)
       value = product_along(x, value, i, dims[i]);
-    if (value < 0)
-      return false;
     if (!marked[i] || keep)
       kept[left++] = marked[i] ? 1 : dims[i];
   }
@@ -104,18 +79,13 @@ bool op_cumulate(struct onnx *x) {
   for (int64_t i = 0; i < dims[axis]; i++) {
     int64_t at = back ? dims[axis] - 1 - i : i;
     int part = emit_slice(x, value, axis, at, at + 1), given = part;
-    if (part >= 0 && less)
+    if (less)
       given = i ? sum : emit_two(x, "Mul", part, emit_scalar(x, 0));
-    if (part >= 0)
-      sum = i ? emit_two(x, "Add", sum, part) : part;
-    if (sum < 0 || given < 0)
-      return false;
+    sum = i ? emit_two(x, "Add", sum, part) : part;
     given = less ? given : sum;
     all = i == 0 ? given
           : back ? emit_concat(x, given, all, axis)
                  : emit_concat(x, all, given, axis);
-    if (all < 0)
-      return false;
   }
   return emit_give(x, 0, all);
 }
@@ -131,7 +101,7 @@ bool op_triangle(struct onnx *x) {
   struct constant *ones = constant_new(x, TYPE_FLOAT, 2, dims + rank - 2);
   if (x->graph->failed || !constant_room(x, ones->count))
     return false;
-  float *to = arena_alloc(x->arena, (size_t)ones->count + 1, sizeof *to);
+  float *to = constant_reals(x, ones->count);
   for (int64_t i = 0; i < ones->count; i++)
     to[i] = 1;
   ones->real = to;
@@ -139,20 +109,5 @@ bool op_triangle(struct onnx *x) {
   const int ins[2] = {emit_constant(x, ones), emit_input(x, 1)};
   emit_same(x, node);
   int mask = emit(x, node, ins, ins[1] < 0 ? 1 : 2);
-  return mask >= 0 && emit_give(x, 0, emit_two(x, "Mul", value, mask));
-}
-
-/* On booleans, which are 0 and 1. */
-bool op_logic(struct onnx *x) {
-  int a = emit_input(x, 0), b = emit_input(x, 1), less;
-  if (a < 0 || (b < 0 && *x->at->type != 'N'))
-    return onnx_fail(x, "an input is missing");
-  switch (*x->at->type) {
-  case 'A': return emit_give(x, 0, emit_two(x, "Mul", a, b));
-  case 'O': return emit_give(x, 0, emit_two(x, "Max", a, b));
-  case 'N': return emit_give(x, 0, emit_two(x, "Sub", emit_scalar(x, 1), a));
-  default:
-    less = emit_two(x, "Sub", a, b);
-    return less >= 0 && emit_give(x, 0, emit_one(x, "Abs", less));
-  }
+  return emit_give(x, 0, emit_two(x, "Mul", value, mask));
 }

@@ -71,6 +71,16 @@ int onnx_axis(struct onnx *x, int64_t axis, int rank) {
   return ONNX_NONE(x, "axis %" PRId64 " of %d does not exist", axis, rank);
 }
 
+int64_t onnx_index(struct onnx *x, const struct constant *places, int64_t i,
+                   int64_t size) {
+  int64_t place = constant_whole(places, i);
+  place += place < 0 ? size : 0;
+  if (place >= 0 && place < size)
+    return place;
+  return ONNX_NONE(x, "its index %" PRId64 " is outside an axis of %" PRId64,
+                   place, size);
+}
+
 bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
                     bool marked[MOST_AXES]) {
   memset(marked, 0, MOST_AXES * sizeof *marked);

@@ -249,6 +249,9 @@ int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most);
 /* An axis from 0; -1 with an error if it does not exist. */
 int onnx_axis(struct onnx *x, int64_t axis, int rank);
+/* An index of an axis, from 0; -1 with an error if it is outside. */
+int64_t onnx_index(struct onnx *x, const struct constant *places, int64_t i,
+                   int64_t size);
 /* Concat's axis, which is required since opset 4. */
 int onnx_concat_axis(struct onnx *x, int rank);
 /* Marks axes; false, with an error, if one does not exist or is repeated. */
@@ -282,6 +285,9 @@ bool onnx_drop_path(struct onnx *x, const struct onnx_view *in,
 /* Loads the values; false with an error if the file lacks them. */
 bool constant_load(struct onnx *x, struct constant *c);
 bool constant_known(struct onnx *x, struct constant *c);
+/* Memory for values, set to 0. */
+float *constant_reals(struct onnx *x, int64_t count);
+int64_t *constant_wholes(struct onnx *x, int64_t count);
 /* Reserves `count` values; false with an error if the limit is reached. */
 bool constant_room(struct onnx *x, int64_t count);
 double constant_real(const struct constant *c, int64_t i);
