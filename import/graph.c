@@ -275,8 +275,58 @@ struct graph_node *graph_slice(struct graph *graph, int input, int axis,
   struct graph_node *node = graph_layer(graph, WORD_SLICE, input);
   int64_t size = graph_shape(graph, input)->size[axis];
   bool channels = axis + 1 == graph_shape(graph, input)->rank;
-  graph_flag(graph, node, name);
+  graph_flag(graph, node,
+             name ? name : graph_axis(graph, graph_shape(graph, input), axis));
   put_range(graph, node, channels ? PART_CHANNELS : PART_OTHER, from, to, size);
+  return node;
+}
+
+int graph_part(struct graph *graph, int input, int axis, int64_t from,
+               int64_t to) {
+  if (from == 0 && to == graph_shape(graph, input)->size[axis])
+    return input;
+  return graph_slice(graph, input, axis, NULL, from, to)->index;
+}
+
+struct graph_node *graph_join_all(struct graph *graph, enum layer_word word,
+                                  const int *nodes, size_t count) {
+  struct graph_node *node = graph_join(graph, word);
+  for (size_t i = 0; i < count; i++)
+    graph_operand(graph, node, nodes[i]);
+  return node;
+}
+
+struct graph_node *graph_concat(struct graph *graph, const int *nodes,
+                                size_t count, int axis) {
+  struct graph_node *node = graph_join_all(graph, WORD_CONCAT, nodes, count);
+  if (axis >= 0 && axis != graph_shape(graph, nodes[0])->rank - 1)
+    graph_int(graph, node, PART_NONE, "axis=", axis);
+  return node;
+}
+
+struct graph_node *graph_with(struct graph *graph, enum layer_word word,
+                              int input, double number) {
+  struct graph_node *node = graph_layer(graph, word, input);
+  graph_real(graph, node, "", number);
+  return node;
+}
+
+struct graph_node *graph_reduce(struct graph *graph, enum layer_word word,
+                                int input, const bool *over, bool keep) {
+  struct graph_node *node = graph_layer(graph, word, input);
+  for (int i = 0; i < graph_shape(graph, input)->rank; i++)
+    if (over[i])
+      graph_int(graph, node, PART_NONE, "axis=", i);
+  if (keep)
+    graph_flag(graph, node, "keep");
+  return node;
+}
+
+struct graph_node *graph_embed(struct graph *graph, int input, int64_t rows,
+                               int64_t columns) {
+  struct graph_node *node = graph_layer(graph, WORD_EMBED, input);
+  graph_int(graph, node, PART_OTHER, "", rows);
+  graph_int(graph, node, PART_CHANNELS, "", columns);
   return node;
 }
 

@@ -208,9 +208,27 @@ struct graph_node *graph_constant(struct graph *graph,
                                   const struct graph_shape *shape, bool fixed);
 /* Makes a node another layer, on one tensor; arguments are added later. */
 void graph_become(struct graph_node *node, enum layer_word word, int input);
-/* Adds a `slice` of the axis called `name`. */
+/* Adds a `slice` of the axis called `name`; NULL: as graph_axis names it. */
 struct graph_node *graph_slice(struct graph *graph, int input, int axis,
                                const char *name, int64_t from, int64_t to);
+/* The same as a node; the input itself if that is the whole axis. */
+int graph_part(struct graph *graph, int input, int axis, int64_t from,
+               int64_t to);
+/* Adds a join of `count` tensors. */
+struct graph_node *graph_join_all(struct graph *graph, enum layer_word word,
+                                  const int *nodes, size_t count);
+/* Adds a `concat` along an axis; -1: the last one. */
+struct graph_node *graph_concat(struct graph *graph, const int *nodes,
+                                size_t count, int axis);
+/* Adds a layer with a number: `pow 2`. */
+struct graph_node *graph_with(struct graph *graph, enum layer_word word,
+                              int input, double number);
+/* Adds `mean`, `sum` or the like over the marked axes. */
+struct graph_node *graph_reduce(struct graph *graph, enum layer_word word,
+                                int input, const bool *over, bool keep);
+/* Adds an `embed`. */
+struct graph_node *graph_embed(struct graph *graph, int input, int64_t rows,
+                               int64_t columns);
 
 /* Counts a trained tensor of the layer. The sizes must be the file's, not those
  * of the layer that was made: the compiled source is compared with them. */

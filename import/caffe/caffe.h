@@ -59,13 +59,8 @@ int64_t caffe_channels(struct caffe *caffe);
 /* The node's axis for an axis of N x C x H x W: 1 is netc's last, 2 its first;
  * -1 for the batch. */
 int caffe_axis(const struct graph_shape *shape, int64_t axis);
-struct graph_node *caffe_part(struct caffe *caffe, int input, int axis,
-                              int64_t from, int64_t to);
 /* Adds a layer on the first bottom. */
 struct graph_node *caffe_first(struct caffe *caffe, enum layer_word word);
-/* Adds a layer with a number, on `input`. */
-struct graph_node *caffe_with_real(struct caffe *caffe, enum layer_word word,
-                                   int input, double value);
 /* Makes the node the first top; returns false after an error. */
 bool caffe_give(struct caffe *caffe, const struct graph_node *node);
 /* Fails with "`conv1` (Convolution): WHAT"; returns false. */

@@ -42,13 +42,6 @@ struct graph_node *caffe_first(struct caffe *c, enum layer_word word) {
   return graph_layer(c->graph, word, c->in);
 }
 
-struct graph_node *caffe_with_real(struct caffe *c, enum layer_word word,
-                                   int input, double value) {
-  struct graph_node *node = graph_layer(c->graph, word, input);
-  graph_real(c->graph, node, "", value);
-  return node;
-}
-
 bool caffe_give(struct caffe *c, const struct graph_node *node) {
   caffe_set(c, 0, node->index);
   graph_shape(c->graph, node->index);
@@ -80,7 +73,7 @@ bool caffe_plain(struct caffe *c) {
 /* Adds a layer with a number that is omitted if it is `usual`. */
 static bool with_option(struct caffe *c, enum layer_word word, double value,
                         double usual) {
-  struct graph_node *node = caffe_with_real(c, word, c->in, value);
+  struct graph_node *node = graph_with(c->graph, word, c->in, value);
   graph_usual(node, graph_number(c->graph, usual));
   return caffe_give(c, node);
 }
@@ -121,7 +114,7 @@ bool caffe_power(struct caffe *c) {
   struct graph_node *node = graph_at(c->graph, c->in);
   for (size_t i = 0; i < 3; i++)
     if (steps[i].value < steps[i].none || steps[i].value > steps[i].none)
-      node = caffe_with_real(c, steps[i].word, node->index, steps[i].value);
+      node = graph_with(c->graph, steps[i].word, node->index, steps[i].value);
   return caffe_give(c, node);
 }
 
@@ -171,7 +164,7 @@ static void weigh(struct caffe *c, int *terms) {
     double factor = f ? prototxt_real(c->graph, &one, "coeff", 1) : 1;
     if (factor < 1 || factor > 1) {
       struct graph_node *scaled =
-          caffe_with_real(c, WORD_MUL, terms[i], factor);
+          graph_with(c->graph, WORD_MUL, terms[i], factor);
       scaled->name = graph_text(c->graph, "%s_scaled", c->at->name);
       terms[i] = scaled->index;
     }
@@ -207,14 +200,9 @@ bool caffe_eltwise(struct caffe *c) {
   }
   if (!product && !most)
     weigh(c, terms);
-  struct graph_node *node = graph_layer(c->graph,
-                                        product ? WORD_MUL
-                                        : most  ? WORD_MAX
-                                                : WORD_ADD,
-                                        terms[0]);
-  for (size_t i = 1; i < c->at->bottom_count; i++)
-    graph_operand(c->graph, node, terms[i]);
-  return caffe_give(c, node);
+  enum layer_word word = product ? WORD_MUL : most ? WORD_MAX : WORD_ADD;
+  return caffe_give(c,
+                    graph_join_all(c->graph, word, terms, c->at->bottom_count));
 }
 
 int caffe_axis(const struct graph_shape *shape, int64_t axis) {
@@ -237,22 +225,11 @@ bool caffe_concat(struct caffe *c) {
     return caffe_fail(c, "samples of a batch cannot be joined");
   if (c->at->bottom_count == 1)
     return caffe_give(c, graph_at(c->graph, c->in));
-  struct graph_node *node = graph_join(c->graph, WORD_CONCAT);
-  for (size_t i = 0; i < c->at->bottom_count; i++) {
+  for (size_t i = 0; i < c->at->bottom_count; i++)
     if (graph_shape(c->graph, c->at->bottoms[i])->rank != rank)
       return shapes_differ(c, c->at->bottoms[i], "numbers of axes");
-    graph_operand(c->graph, node, c->at->bottoms[i]);
-  }
-  if (axis != rank - 1)
-    graph_arg(c->graph, node, PART_NONE,
-              "axis=", graph_axis(c->graph, caffe_shape(c), axis));
-  return caffe_give(c, node);
-}
-
-struct graph_node *caffe_part(struct caffe *c, int input, int axis,
-                              int64_t from, int64_t to) {
-  const char *name = graph_axis(c->graph, graph_shape(c->graph, input), axis);
-  return graph_slice(c->graph, input, axis, name, from, to);
+  return caffe_give(
+      c, graph_concat(c->graph, c->at->bottoms, c->at->bottom_count, axis));
 }
 
 bool caffe_slice(struct caffe *c) {
@@ -270,7 +247,7 @@ bool caffe_slice(struct caffe *c) {
     point = point ? prototxt_again(point) : NULL;
     if (to <= from || to > end)
       return caffe_fail(c, "its points do not split the axis");
-    caffe_set(c, i, caffe_part(c, c->in, axis, from, to)->index);
+    caffe_set(c, i, graph_slice(c->graph, c->in, axis, NULL, from, to)->index);
     from = to;
   }
   return !c->graph->failed;

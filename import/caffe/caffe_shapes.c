@@ -105,8 +105,7 @@ bool caffe_crop(struct caffe *c) {
       offset = prototxt_again(offset);
     if (to->rank != 3 || from > in->size[i] || to->size[i] > in->size[i] - from)
       return caffe_fail(c, "it crops outside its input");
-    if (to->size[i] != in->size[i])
-      input = caffe_part(c, input, i, from, from + to->size[i])->index;
+    input = graph_part(c->graph, input, i, from, from + to->size[i]);
   }
   return caffe_give(c, graph_at(c->graph, input));
 }
@@ -134,9 +133,7 @@ bool caffe_embed(struct caffe *c) {
     graph_arg(c->graph, in, PART_NONE, ": ", "i32");
   if (caffe_shape(c)->rank > 2)
     return caffe_fail(c, "only a sequence of indices is supported");
-  struct graph_node *node = caffe_first(c, WORD_EMBED);
-  graph_int(c->graph, node, PART_OTHER, "", rows);
-  graph_int(c->graph, node, PART_CHANNELS, "", out);
+  struct graph_node *node = graph_embed(c->graph, c->in, rows, out);
   CAFFE_TENSOR(c, node, "weight", 0, rows, out);
   if (!caffe_bool(c, "bias_term", true))
     return caffe_give(c, node);
@@ -159,7 +156,7 @@ bool caffe_reduction(struct caffe *c) {
   if (caffe_is(c, "operation", "ASUM", "2"))
     at = graph_layer(c->graph, WORD_ABS, at)->index;
   if (caffe_is(c, "operation", "SUMSQ", "3"))
-    at = caffe_with_real(c, WORD_POW, at, 2)->index;
+    at = graph_with(c->graph, WORD_POW, at, 2)->index;
   struct graph_node *node = graph_layer(
       c->graph, caffe_is(c, "operation", "MEAN", "4") ? WORD_MEAN : WORD_SUM,
       at);
@@ -168,7 +165,7 @@ bool caffe_reduction(struct caffe *c) {
       graph_arg(c->graph, node, PART_NONE,
                 "axis=", graph_axis(c->graph, in, i));
   if (factor < 1 || factor > 1)
-    node = caffe_with_real(c, WORD_MUL, node->index, factor);
+    node = graph_with(c->graph, WORD_MUL, node->index, factor);
   return caffe_give(c, node);
 }
 

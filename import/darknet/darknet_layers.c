@@ -200,7 +200,7 @@ int darknet_crop(struct darknet *d, struct darknet_section *s, int input) {
 
 static int part_of(struct darknet *d, int input, int64_t from, int64_t to) {
   int axis = graph_shape(d->graph, input)->rank < 3 ? 0 : 2;
-  return graph_slice(d->graph, input, axis, "c", from, to)->index;
+  return graph_part(d->graph, input, axis, from, to);
 }
 
 static int maps_differ(struct darknet *d, const struct darknet_section *s,
@@ -247,10 +247,7 @@ int darknet_route(struct darknet *d, struct darknet_section *s, int input) {
     return DARKNET_FAIL(d, s, "[route] needs `layers`");
   if (join.inputs.count == 1)
     return join.inputs.at[0];
-  struct graph_node *node = graph_join(d->graph, WORD_CONCAT);
-  for (size_t i = 0; i < join.inputs.count; i++)
-    graph_operand(d->graph, node, join.inputs.at[i]);
-  return node->index;
+  return graph_concat(d->graph, join.inputs.at, join.inputs.count, -1)->index;
 }
 
 /* Adds the common part of two maps: every n-th pixel of a larger map, the first
@@ -325,9 +322,7 @@ int darknet_dropout(struct darknet *d, struct darknet_section *s, int input) {
   if (*end || !(value >= 0 && value < 1))
     return DARKNET_FAIL(
         d, s, "`probability=%s` must be at least 0 and less than 1", text);
-  struct graph_node *node = graph_layer(d->graph, WORD_DROPOUT, input);
-  graph_real(d->graph, node, "", value);
-  return node->index;
+  return graph_with(d->graph, WORD_DROPOUT, input, value)->index;
 }
 
 /* Sections that are only used in training or to decode boxes. */

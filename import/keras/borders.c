@@ -105,7 +105,7 @@ bool keras_cropping(struct keras_call *call) {
     return keras_give(call, crop->index);
   }
   for (int i = 0; i < axes; i++)
-    node = keras_part(call, node, i, before[i], before[i] + out.size[i]);
+    node = graph_part(call->graph, node, i, before[i], before[i] + out.size[i]);
   return keras_give(call, node);
 }
 

@@ -174,9 +174,6 @@ int keras_axis(struct keras_call *call, const struct graph_shape *shape,
  */
 int keras_withdraw(struct keras_call *call, int node,
                    const enum layer_word *words, int count);
-/* Slices an axis. */
-int keras_part(struct keras_call *call, int input, int axis, int64_t from,
-               int64_t to);
 /* Adds a weight of that shape; `fixed`: not trained. */
 int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed);

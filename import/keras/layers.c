@@ -12,8 +12,8 @@ bool keras_plain(struct keras_call *call) {
 
 static bool give_real(struct keras_call *call, enum layer_word word,
                       double value, double usual) {
-  struct graph_node *node = keras_node(call, word, call->inputs[0].node);
-  graph_real(call->graph, node, "", value);
+  struct graph_node *node =
+      graph_with(call->graph, word, call->inputs[0].node, value);
   graph_usual(node, graph_number(call->graph, usual));
   return keras_give_same(call, node->index);
 }
@@ -70,9 +70,8 @@ bool keras_relu(struct keras_call *call) {
     return keras_give_same(
         call, keras_node(call, WORD_RELU6, call->inputs[0].node)->index);
   int node = keras_node(call, WORD_RELU, call->inputs[0].node)->index;
-  struct graph_node *least = keras_node(call, WORD_MIN, node);
-  graph_real(call->graph, least, "", most);
-  return keras_give_same(call, least->index);
+  return keras_give_same(call,
+                         graph_with(call->graph, WORD_MIN, node, most)->index);
 }
 
 bool keras_leaky(struct keras_call *call) {

@@ -9,7 +9,6 @@ static bool needs(struct keras_call *call, size_t count) {
 
 /* Joins elementwise: equal shapes, or one that is broadcast. */
 bool keras_merge(struct keras_call *call) {
-  struct graph *g = call->graph;
   if (call->input_count == 1)
     return keras_give_same(call, call->inputs[0].node);
   bool vectors = true;
@@ -23,9 +22,8 @@ bool keras_merge(struct keras_call *call) {
         vector ? call->inputs[i].node : keras_exact(call, &call->inputs[i]);
     vectors = vectors && vector;
   }
-  struct graph_node *node = graph_join(g, call->row->words[0]);
-  for (size_t i = 0; i < call->input_count; i++)
-    graph_operand(g, node, nodes[i]);
+  struct graph_node *node = graph_join_all(call->graph, call->row->words[0],
+                                           nodes, call->input_count);
   return vectors ? keras_give_vector(call, node->index)
                  : keras_give(call, node->index);
 }
@@ -59,10 +57,8 @@ bool keras_average(struct keras_call *call) {
 }
 
 bool keras_concat(struct keras_call *call, int64_t axis) {
-  struct graph *g = call->graph;
-  const struct graph_shape *in = &call->inputs[0].shape;
   int nodes[256];
-  int at = keras_axis(call, in, axis);
+  int at = keras_axis(call, &call->inputs[0].shape, axis);
   if (at < 0)
     return false;
   if (call->input_count > sizeof nodes / sizeof *nodes)
@@ -71,12 +67,8 @@ bool keras_concat(struct keras_call *call, int64_t axis) {
     nodes[i] = keras_exact(call, &call->inputs[i]);
   if (call->input_count == 1)
     return keras_give(call, nodes[0]);
-  struct graph_node *node = graph_join(g, WORD_CONCAT);
-  for (size_t i = 0; i < call->input_count; i++)
-    graph_operand(g, node, nodes[i]);
-  if (at != in->rank - 1)
-    graph_arg(g, node, PART_NONE, "axis=", graph_axis(call->graph, in, at));
-  return keras_give(call, node->index);
+  return keras_give(
+      call, graph_concat(call->graph, nodes, call->input_count, at)->index);
 }
 
 bool keras_concatenate(struct keras_call *call) {

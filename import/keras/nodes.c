@@ -144,15 +144,6 @@ int keras_axis(struct keras_call *call, const struct graph_shape *shape,
   return axis == 1 ? shape->rank - 1 : (int)axis - 2;
 }
 
-int keras_part(struct keras_call *call, int input, int axis, int64_t from,
-               int64_t to) {
-  const struct graph_shape *in = graph_shape(call->graph, input);
-  if (from == 0 && to == in->size[axis])
-    return input;
-  const char *name = graph_axis(call->graph, in, axis);
-  return graph_slice(call->graph, input, axis, name, from, to)->index;
-}
-
 int keras_weight(struct keras_call *call, const struct graph_shape *shape,
                  bool fixed) {
   struct graph_node *node = graph_constant(call->graph, shape, fixed);
@@ -243,19 +234,12 @@ static const char *activation_name(const json_t *value) {
   return inner ? inner : keras_string(value, "class_name", NULL);
 }
 
-static int with_number(struct keras_call *call, enum layer_word word, int node,
-                       double number) {
-  struct graph_node *after = keras_node(call, word, node);
-  graph_real(call->graph, after, "", number);
-  return after->index;
-}
-
 /* clip(x/5 + 1/2, 0, 1); Keras 3 and PyTorch have x/6 + 1/2. */
 static int old_hard_sigmoid(struct keras_call *call, int node) {
-  node = with_number(call, WORD_MUL, node, 0.2);
-  node = with_number(call, WORD_ADD, node, 0.5);
+  node = graph_with(call->graph, WORD_MUL, node, 0.2)->index;
+  node = graph_with(call->graph, WORD_ADD, node, 0.5)->index;
   node = keras_node(call, WORD_RELU, node)->index;
-  return with_number(call, WORD_MIN, node, 1);
+  return graph_with(call->graph, WORD_MIN, node, 1)->index;
 }
 
 int keras_activate(struct keras_call *call, int node, const json_t *value) {

@@ -141,9 +141,7 @@ bool keras_rescaling(struct keras_call *call) {
         return false;
       at = constant(call, words[i], at);
     } else if (number < none[i] || number > none[i]) {
-      struct graph_node *node = keras_node(call, words[i], at);
-      graph_real(call->graph, node, "", number);
-      at = node->index;
+      at = graph_with(call->graph, words[i], at, number)->index;
     }
   }
   return keras_give_same(call, at);

@@ -62,9 +62,8 @@ static bool take_two(struct keras_call *call, struct two *two) {
 
 static bool give_by_number(struct keras_call *call, enum layer_word word,
                            const struct keras_tensor *x, double value) {
-  struct graph_node *node = keras_node(call, word, x->node);
-  graph_real(call->graph, node, "", value);
-  return keras_give_like(call, node->index, x);
+  return keras_give_like(
+      call, graph_with(call->graph, word, x->node, value)->index, x);
 }
 
 /* c - x and c / x as layers on x. */
@@ -170,9 +169,9 @@ bool keras_op_clip(struct keras_call *call) {
     const json_t *value = either(call, names[i][0], names[i][1], i + 1);
     if (!json_is_number(value))
       return keras_fail(call, "its bounds are not numbers");
-    struct graph_node *node = keras_node(call, i ? WORD_MIN : WORD_MAX, x.node);
-    graph_real(call->graph, node, "", json_number_value(value));
-    x.node = node->index;
+    x.node = graph_with(call->graph, i ? WORD_MIN : WORD_MAX, x.node,
+                        json_number_value(value))
+                 ->index;
   }
   return keras_give_same(call, x.node);
 }
@@ -201,19 +200,14 @@ static bool take_axes(struct keras_call *call, const json_t *list,
 bool keras_op_reduce(struct keras_call *call) {
   const json_t *keep = argument(call, "keepdims", 2);
   bool axes[LIMIT_RANK] = {false};
-  struct graph *g = call->graph;
   int left = 0;
   if (!take_axes(call, argument(call, "axis", 1), axes))
     return false;
   struct graph_node *node =
-      keras_node(call, call->row->words[0], keras_exact(call, call->inputs));
-  for (int i = 0; i < call->inputs[0].shape.rank; i++) {
-    if (axes[i])
-      graph_int(g, node, PART_NONE, "axis=", i);
+      graph_reduce(call->graph, call->row->words[0],
+                   keras_exact(call, call->inputs), axes, json_is_true(keep));
+  for (int i = 0; i < call->inputs[0].shape.rank; i++)
     left += !axes[i] || json_is_true(keep);
-  }
-  if (json_is_true(keep))
-    graph_flag(g, node, "keep");
   if (left == 0)
     return keras_fail(
         call,
@@ -316,7 +310,7 @@ static bool get_part(struct keras_call *call, const json_t *item, int axis,
   }
   if (ends[0] < 0 || ends[1] <= ends[0])
     return keras_fail(call, "the part that it selects is empty");
-  *node = keras_part(call, *node, axis, ends[0], ends[1]);
+  *node = graph_part(call->graph, *node, axis, ends[0], ends[1]);
   return true;
 }
 
@@ -367,8 +361,8 @@ bool keras_op_split(struct keras_call *call) {
   int input = keras_exact(call, call->inputs);
   int64_t size = in->size[at] / count;
   for (int64_t i = 0; i < count; i++)
-    if (!keras_give(call,
-                    keras_part(call, input, at, i * size, (i + 1) * size)))
+    if (!keras_give(
+            call, graph_part(call->graph, input, at, i * size, (i + 1) * size)))
       return false;
   return true;
 }

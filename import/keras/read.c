@@ -123,7 +123,7 @@ static bool is_mask(const char *key) {
 static int last_step(struct keras_call *call,
                      const struct keras_tensor *tensor) {
   int64_t steps = graph_shape(call->graph, tensor->last_of)->size[0];
-  int part = keras_part(call, tensor->last_of, 0, steps - 1, steps);
+  int part = graph_part(call->graph, tensor->last_of, 0, steps - 1, steps);
   return graph_reshape(call->graph, part, &tensor->shape);
 }
 

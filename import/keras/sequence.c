@@ -20,9 +20,8 @@ bool keras_embedding(struct keras_call *call) {
     return keras_fail(call, "`input_dim` or `output_dim` is missing");
   if (!take_indices(call, call->inputs[0].node))
     return false;
-  struct graph_node *node = keras_node(call, WORD_EMBED, call->inputs[0].node);
-  graph_int(call->graph, node, PART_OTHER, "", entries);
-  graph_int(call->graph, node, PART_CHANNELS, "", features);
+  struct graph_node *node =
+      graph_embed(call->graph, call->inputs[0].node, entries, features);
   const struct graph_shape table = {2, {entries, features}};
   return keras_take(call, node, "weight", &table, NULL) &&
          keras_give(call, node->index);
@@ -285,8 +284,8 @@ bool keras_bidirectional(struct keras_call *call) {
       continue;
     int axis = out->rank - 1;
     int64_t half = out->size[axis] / 2;
-    int there = keras_part(call, node, axis, 0, half);
-    int back = keras_part(call, node, axis, half, half * 2);
+    int there = graph_part(call->graph, node, axis, 0, half);
+    int back = graph_part(call->graph, node, axis, half, half * 2);
     struct graph_node *join =
         graph_pair(call->graph, modes[i].word, there, back);
     if (strcmp(mode, "ave") == 0) {

@@ -267,13 +267,12 @@ bool keras_global_pooling(struct keras_call *call) {
     int node = keras_node(call, mean ? WORD_GAP : WORD_GMP, input)->index;
     return keep ? keras_give(call, node) : keras_give_vector(call, node);
   }
-  struct graph_node *node =
-      keras_node(call, mean ? WORD_MEAN : WORD_MAX, input);
+  bool over[LIMIT_RANK] = {false};
   for (int i = lead; i < lead + axes; i++)
-    graph_int(call->graph, node, PART_NONE, "axis=", i);
-  if (keep)
-    graph_flag(call->graph, node, "keep");
-  return keras_give(call, node->index);
+    over[i] = true;
+  return keras_give(call, graph_reduce(call->graph, mean ? WORD_MEAN : WORD_MAX,
+                                       input, over, keep)
+                              ->index);
 }
 
 bool keras_adaptive_pooling(struct keras_call *call) {

@@ -119,9 +119,8 @@ bool onnx_read_by_distance(struct onnx *x, struct constant *table,
   int rank = places->rank;
   int64_t n = side_of(places->count), dims[MOST_AXES];
   struct graph_node *node = distances(x, &ruler, n, table->dims[0]);
-  struct graph_node *rows = onnx_layer(x, WORD_EMBED, node->index);
-  graph_int(x->graph, rows, PART_OTHER, "", table->dims[0]);
-  graph_int(x->graph, rows, PART_CHANNELS, "", table->dims[1]);
+  struct graph_node *rows =
+      graph_embed(x->graph, node->index, table->dims[0], table->dims[1]);
   onnx_add_weight(x, rows, "weight", table);
   memcpy(dims, places->dims, (size_t)rank * sizeof *dims);
   dims[rank] = table->dims[1];

@@ -253,9 +253,8 @@ static bool join_runs(struct onnx *x, struct moved *m, int axis,
     nodes[i] = move_part(x, part.node, place, from[i], from[i] + count[i]);
     dims[axis] += count[i];
   }
-  struct graph_node *join = graph_join(x->graph, WORD_CONCAT);
-  for (int i = 0; i < runs; i++)
-    graph_operand(x->graph, join, nodes[i]);
+  struct graph_node *join =
+      graph_join_all(x->graph, WORD_CONCAT, nodes, (size_t)runs);
   move_put_axis(x, join, place);
   m->view =
       view_fresh(x, join->index, part.at.rank, dims, axes.order, axes.count);
@@ -347,9 +346,8 @@ static bool embedding(struct onnx *x, struct constant *table) {
     return onnx_fail(x, "only rows of a table are supported");
   if (!view_plain(x, ids, &plain))
     return false;
-  struct graph_node *node = onnx_layer(x, WORD_EMBED, plain.node);
-  graph_int(x->graph, node, PART_OTHER, "", table->dims[0]);
-  graph_int(x->graph, node, PART_CHANNELS, "", table->dims[1]);
+  struct graph_node *node =
+      graph_embed(x->graph, plain.node, table->dims[0], table->dims[1]);
   int64_t dims[MOST_AXES + 1];
   struct onnx_axes axes;
   int rank = plain.at.rank;

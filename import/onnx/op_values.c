@@ -251,11 +251,8 @@ static int reduce_node(struct onnx *x, enum layer_word word, int in,
   if (rest && !over[shape->rank - 1] && shape->rank >= 3 && mean) {
     node = onnx_layer(x, WORD_GAP, in);
   } else {
-    node = onnx_layer(x, mean && only_last ? WORD_CENTRE : word, in);
-    for (int i = 0; i < shape->rank; i++)
-      if (over[i])
-        graph_int(x->graph, node, PART_NONE, "axis=", i);
-    graph_flag(x->graph, node, "keep");
+    node = graph_reduce(x->graph, mean && only_last ? WORD_CENTRE : word, in,
+                        over, true);
   }
   return node->index;
 }

@@ -69,12 +69,10 @@ static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
       return tflite_fail(t, "its number of copies is not supported");
     if (times[i + 1] == 1)
       continue;
-    struct graph_node *join = graph_join(t->graph, WORD_CONCAT);
+    int copies[MOST_COPIES];
     for (int64_t k = 0; k < times[i + 1]; k++)
-      graph_operand(t->graph, join, node);
-    if (i != in->rank - 2)
-      graph_int(t->graph, join, PART_NONE, "axis=", i);
-    node = join->index;
+      copies[k] = node;
+    node = graph_concat(t->graph, copies, (size_t)times[i + 1], i)->index;
   }
   return tflite_give_view(t, 0, node);
 }
@@ -107,17 +105,6 @@ bool tflite_broadcast(struct tflite *t) {
              : tflite_fail(t, "its output does not have the axes of its input");
 }
 
-/* Adds a join of nodes that exist already. */
-static struct graph_node *join(struct tflite *t, enum layer_word word,
-                               const int *nodes, int axis, int rank) {
-  struct graph_node *node = graph_join(t->graph, word);
-  for (uint64_t i = 0; i < t->at->inputs.count; i++)
-    graph_operand(t->graph, node, nodes[i]);
-  if (word == WORD_CONCAT && axis != rank - 1)
-    graph_int(t->graph, node, PART_NONE, "axis=", axis);
-  return node;
-}
-
 /* Concatenates along an existing axis. */
 bool tflite_concat(struct tflite *t) {
   const struct tflite_tensor *out = tflite_out(t, 0);
@@ -126,8 +113,9 @@ bool tflite_concat(struct tflite *t) {
   int axis = tflite_axis(t, out, tflite_int(t, 0, 4, 0));
   int *nodes = axis < 0 ? NULL : tflite_operands(t, out->rank - 1);
   return nodes &&
-         tflite_give_active(t, join(t, WORD_CONCAT, nodes, axis, out->rank - 1),
-                            tflite_int(t, 1, 1, 0));
+         tflite_give_active(
+             t, graph_concat(t->graph, nodes, t->at->inputs.count, axis),
+             tflite_int(t, 1, 1, 0));
 }
 
 /* Concatenates along a new axis. */
@@ -142,8 +130,10 @@ bool tflite_pack(struct tflite *t) {
     return false;
   memcpy(one.size, out->dims + 1, (size_t)rank * sizeof *one.size);
   one.size[axis] = 1;
-  for (uint64_t i = 0; i < t->at->inputs.count && axis > 0; i++)
+  uint64_t count = t->at->inputs.count;
+  for (uint64_t i = 0; i < count && axis > 0; i++)
     nodes[i] = graph_reshape(t->graph, nodes[i], &one);
-  enum layer_word word = axis ? WORD_CONCAT : WORD_STACK;
-  return tflite_give(t, 0, join(t, word, nodes, axis, rank));
+  return tflite_give(t, 0,
+                     axis ? graph_concat(t->graph, nodes, count, axis)
+                          : graph_join_all(t->graph, WORD_STACK, nodes, count));
 }

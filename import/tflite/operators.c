@@ -16,9 +16,9 @@ bool tflite_slope(struct tflite *t) {
   struct tflite_tensor *in = tflite_value(t, 0);
   if (!in)
     return false;
-  struct graph_node *node = tflite_layer(t, WORD_LEAKY, tflite_exact(t, in));
-  graph_real(t->graph, node, "",
-             graph_single(flat_real(&t->flat, &t->at->options, 0, 0)));
+  struct graph_node *node =
+      graph_with(t->graph, WORD_LEAKY, tflite_exact(t, in),
+                 graph_single(flat_real(&t->flat, &t->at->options, 0, 0)));
   graph_usual(node, graph_number(t->graph, 0.01));
   return tflite_give(t, 0, node);
 }
@@ -51,9 +51,8 @@ bool tflite_unit(struct tflite *t) {
 }
 
 static bool give_power(struct tflite *t, int input, double exponent) {
-  struct graph_node *node = tflite_layer(t, WORD_POW, input);
-  graph_real(t->graph, node, "", graph_single(exponent));
-  return tflite_give(t, 0, node);
+  return tflite_give(
+      t, 0, graph_with(t->graph, WORD_POW, input, graph_single(exponent)));
 }
 
 /* SQUARE, RSQRT. */
@@ -136,8 +135,7 @@ bool tflite_two(struct tflite *t) {
     float *number = tflite_reals(t, other);
     if (!number)
       return false;
-    node = tflite_layer(t, word, at);
-    graph_real(t->graph, node, "", graph_single((double)*number));
+    node = graph_with(t->graph, word, at, graph_single((double)*number));
   } else {
     int by =
         tflite_operand(t, first ? 0 : 1, value->rank > 1 ? value->rank - 1 : 1);
@@ -156,10 +154,7 @@ bool tflite_sum(struct tflite *t) {
   int *nodes = tflite_operands(t, out ? out->rank - 1 : 1);
   if (!nodes)
     return false;
-  struct graph_node *node = graph_join(t->graph, WORD_ADD);
-  for (uint64_t i = 0; i < count; i++)
-    graph_operand(t->graph, node, nodes[i]);
-  return tflite_give(t, 0, node);
+  return tflite_give(t, 0, graph_join_all(t->graph, WORD_ADD, nodes, count));
 }
 
 bool tflite_squared_difference(struct tflite *t) {
@@ -255,11 +250,6 @@ bool tflite_reduce(struct tflite *t) {
         tflite_layer(t, global_word(word), tflite_exact(t, in));
     return tflite_give(t, 0, node);
   }
-  struct graph_node *node = tflite_layer(t, word, tflite_exact(t, in));
-  for (int i = 0; i < rank; i++)
-    if (gone[i])
-      graph_int(t->graph, node, PART_NONE, "axis=", i);
-  if (keep)
-    graph_flag(t->graph, node, "keep");
-  return tflite_give(t, 0, node);
+  return tflite_give(
+      t, 0, graph_reduce(t->graph, word, tflite_exact(t, in), gone, keep));
 }

@@ -11,11 +11,7 @@ static int take_part(struct tflite *t, int input, int axis, int64_t from,
     tflite_fail(t, "it selects a part that its input does not have");
     return -1;
   }
-  if (from == 0 && to == in->size[axis])
-    return input;
-  return graph_slice(t->graph, input, axis, graph_axis(t->graph, in, axis),
-                     from, to)
-      ->index;
+  return graph_part(t->graph, input, axis, from, to);
 }
 
 /* Gives a slice as an output, which may have more or fewer axes of size 1. */
@@ -181,9 +177,8 @@ static bool give_rows(struct tflite *t, const struct tflite_tensor *table,
     return false;
   if (table->rank != 2)
     return tflite_fail(t, "only rows of a table are supported");
-  struct graph_node *node = tflite_layer(t, WORD_EMBED, tflite_exact(t, in));
-  graph_int(t->graph, node, PART_OTHER, "", table->dims[0]);
-  graph_int(t->graph, node, PART_CHANNELS, "", table->dims[1]);
+  struct graph_node *node = graph_embed(t->graph, tflite_exact(t, in),
+                                        table->dims[0], table->dims[1]);
   return tflite_take(t, node, "weight", table, NULL) && tflite_give(t, 0, node);
 }
 
