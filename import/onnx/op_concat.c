@@ -306,8 +306,7 @@ static int spread_pads(struct onnx *x, int rank, int64_t *pads, int count) {
   return rank * 2;
 }
 
-bool op_pad(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_pad(struct onnx *x, const struct onnx_view *in) {
   int64_t pads[MOST_AXES * 2];
   struct onnx_axes axes;
   struct onnx_view part;
@@ -316,7 +315,7 @@ bool op_pad(struct onnx *x) {
   int count = onnx_numbers(x, 1, "pads", pads, MOST_AXES * 2);
   if (in && count >= 0 && onnx_has(x, 3))
     count = spread_pads(x, in->at.rank, pads, count);
-  if (!in || count != in->at.rank * 2)
+  if (count != in->at.rank * 2)
     return onnx_fail(x, "its sizes depend on the inputs");
   if (!read_mode(x, &mode))
     return false;

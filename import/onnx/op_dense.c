@@ -232,13 +232,12 @@ bool op_matmul(struct onnx *x) {
   return onnx_give(x, 0, &result);
 }
 
-bool op_gemm(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_gemm(struct onnx *x, const struct onnx_view *in) {
   struct constant *b = onnx_constant(x, 1), *c = onnx_constant(x, 2);
   double alpha = onnx_real(x, "alpha", 1);
   double beta = onnx_real(x, "beta", 1), number = 0;
   struct onnx_view a, result;
-  if (!in || in->at.rank != 2 || !b || b->rank != 2)
+  if (in->at.rank != 2 || !b || b->rank != 2)
     return onnx_fail(x, "only a product with a matrix of weights is supported");
   a = *in;
   static const int crossed[2] = {1, 0};

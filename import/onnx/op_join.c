@@ -301,11 +301,10 @@ bool op_mean(struct onnx *x) {
       x, sum, with_number(x, WORD_DIV, sum->node, (double)x->at->in_count));
 }
 
-bool op_pow(struct onnx *x) {
+bool op_pow(struct onnx *x, const struct onnx_view *in) {
   struct constant *c = onnx_constant(x, 1);
-  const struct onnx_view *in = onnx_input(x, 0);
   double number;
-  if (!in || !c || !constant_is_even(x, c, &number))
+  if (!c || !constant_is_even(x, c, &number))
     return onnx_fail(x, "only powers by a number are supported");
   struct graph_node *node = onnx_layer(x, WORD_POW, in->node);
   onnx_set_number(x, node, number);
@@ -324,11 +323,10 @@ static bool clip_bound(struct onnx *x, size_t index, const char *name,
          onnx_fail(x, "its bounds depend on the inputs");
 }
 
-bool op_clip(struct onnx *x) {
+bool op_clip(struct onnx *x, const struct onnx_view *in) {
   double low, high;
   bool has_low, has_high;
-  const struct onnx_view *in = onnx_input(x, 0);
-  if (!in || !clip_bound(x, 1, "min", &low, &has_low) ||
+  if (!clip_bound(x, 1, "min", &low, &has_low) ||
       !clip_bound(x, 2, "max", &high, &has_high))
     return false;
   has_low = has_low && low > -3e38;
@@ -355,22 +353,16 @@ bool op_clip(struct onnx *x) {
 }
 
 /* 1 / x */
-bool op_reciprocal(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
-  if (!in)
-    return false;
+bool op_reciprocal(struct onnx *x, const struct onnx_view *in) {
   struct graph_node *node = onnx_layer(x, WORD_POW, in->node);
   onnx_set_number(x, node, -1);
   return onnx_give_node(x, in, node->index);
 }
 
 /* alpha x + beta between 0 and 1 */
-bool op_hard_sigmoid(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_hard_sigmoid(struct onnx *x, const struct onnx_view *in) {
   double alpha = onnx_real(x, "alpha", 0.2);
   double beta = onnx_real(x, "beta", 0.5);
-  if (!in)
-    return false;
   int node = in->node;
   if (fabs(alpha - 1.0 / 6) < 1e-6 && fabs(beta - 0.5) < 1e-6) {
     node = onnx_layer(x, WORD_HSIGMOID, node)->index;

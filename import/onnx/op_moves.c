@@ -180,15 +180,13 @@ static bool has_blocks(struct onnx *x) {
          onnx_fail(x, "it has no `blocksize`");
 }
 
-bool op_depth_to_space(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_depth_to_space(struct onnx *x, const struct onnx_view *in) {
   static const char *const modes[] = {"DCR", "CRD", NULL};
   int64_t by = onnx_int(x, "blocksize", 1);
   if (!has_blocks(x) || !onnx_one_of(x, "mode", modes))
     return false;
   bool rows_first = onnx_is(x, "mode", "CRD", false);
-  if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
-      in->at.dim[1] % (by * by) != 0)
+  if (in->at.rank != 4 || by < 1 || by > 1024 || in->at.dim[1] % (by * by) != 0)
     return onnx_fail(x, "only maps of blocks are supported");
   const int64_t *d = in->at.dim;
   int64_t channels = d[1] / by / by;
@@ -203,13 +201,12 @@ bool op_depth_to_space(struct onnx *x) {
   return move_to_dims(x, &m, 4, out) && move_give(x, &m, 0);
 }
 
-bool op_space_to_depth(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_space_to_depth(struct onnx *x, const struct onnx_view *in) {
   int64_t by = onnx_int(x, "blocksize", 1);
   if (!has_blocks(x))
     return false;
-  if (!in || in->at.rank != 4 || by < 1 || by > 1024 ||
-      in->at.dim[2] % by != 0 || in->at.dim[3] % by != 0)
+  if (in->at.rank != 4 || by < 1 || by > 1024 || in->at.dim[2] % by != 0 ||
+      in->at.dim[3] % by != 0)
     return onnx_fail(x, "only maps of whole blocks are supported");
   const int64_t *d = in->at.dim;
   const int64_t parts[6] = {d[0], d[1], d[2] / by, by, d[3] / by, by};

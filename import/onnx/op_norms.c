@@ -40,13 +40,12 @@ static bool is_bare(struct onnx *x) {
          is_trivial(x, 1, 1) && is_trivial(x, 2, 0);
 }
 
-bool op_batch_norm(struct onnx *x) {
+bool op_batch_norm(struct onnx *x, const struct onnx_view *in) {
   static const char *const names[] = {"weight", "bias", "running_mean",
                                       "running_var"};
-  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   struct onnx_axes axes;
-  if (!in || in->at.rank < 2)
+  if (in->at.rank < 2)
     return onnx_fail(x, "it needs a batch and channels");
   if (in->at.rank == 2 ? !view_to_last(x, in, 1, &last, &axes)
                        : !view_channels_last(x, in, &last))
@@ -98,11 +97,10 @@ static bool group_norm(struct onnx *x, const struct onnx_view *in) {
   return onnx_give_node(x, in, node->index);
 }
 
-bool op_instance_norm(struct onnx *x) {
+bool op_instance_norm(struct onnx *x, const struct onnx_view *in) {
   static const char *const names[] = {"weight", "bias"};
-  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
-  if (!in || in->at.rank < 3)
+  if (in->at.rank < 3)
     return onnx_fail(x, "it needs a batch, channels and positions");
   bool trivial = is_trivial(x, 1, 1) && is_trivial(x, 2, 0);
   if (trivial && is_grouped(x, in))
@@ -120,11 +118,10 @@ bool op_instance_norm(struct onnx *x) {
   return onnx_give_node(x, &map, node->index);
 }
 
-bool op_group_norm(struct onnx *x) {
+bool op_group_norm(struct onnx *x, const struct onnx_view *in) {
   static const char *const names[] = {"weight", "bias"};
-  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
-  if (!in || in->at.rank < 3)
+  if (in->at.rank < 3)
     return onnx_fail(x, "it needs a batch, channels and positions");
   int64_t groups = onnx_int(x, "num_groups", 0), channels = in->at.dim[1];
   if (x->opset < 21)
@@ -219,12 +216,11 @@ static bool give_moments(struct onnx *x) {
   return emit_give(x, 2, emit_formula(x, "a b Add Sqrt Reciprocal", ins));
 }
 
-bool op_layer_norm(struct onnx *x) {
+bool op_layer_norm(struct onnx *x, const struct onnx_view *in) {
   static const char *const names[] = {"weight", "bias"};
-  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   int several = several_axes(x, in);
-  if (!in || !give_moments(x))
+  if (!give_moments(x))
     return false;
   if (several >= 0)
     return norm_of_several(x, several);
@@ -239,9 +235,8 @@ bool op_layer_norm(struct onnx *x) {
   return onnx_give_node(x, &last, node->index);
 }
 
-bool op_rms_norm(struct onnx *x) {
+bool op_rms_norm(struct onnx *x, const struct onnx_view *in) {
   static const char *const names[] = {"weight"};
-  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view last;
   int several = several_axes(x, in);
   if (several >= 0)
@@ -254,14 +249,13 @@ bool op_rms_norm(struct onnx *x) {
   return onnx_give_node(x, &last, node->index);
 }
 
-bool op_lrn(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_lrn(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view map;
   int64_t size = onnx_int(x, "size", 0);
   double alpha = onnx_real(x, "alpha", 1e-4);
   double beta = onnx_real(x, "beta", 0.75);
   double bias = onnx_real(x, "bias", 1);
-  if (!in || size < 1 || size > MOST_SIZE || !view_channels_last(x, in, &map))
+  if (size < 1 || size > MOST_SIZE || !view_channels_last(x, in, &map))
     return onnx_fail(x, "it has no `size`");
   if (fabs(alpha - 1e-4) > 1e-9 || fabs(beta - 0.75) > 1e-6 ||
       fabs(bias - 1) > 1e-6)
@@ -275,11 +269,10 @@ bool op_lrn(struct onnx *x) {
   return onnx_give_node(x, &map, node->index);
 }
 
-bool op_lp_norm(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_lp_norm(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view last;
   struct onnx_axes axes;
-  if (!in || onnx_int(x, "p", 2) != 2)
+  if (onnx_int(x, "p", 2) != 2)
     return onnx_fail(x, "only the norm of squares is supported");
   int axis = onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank);
   if (axis < 0 || !view_to_last(x, in, axis, &last, &axes))

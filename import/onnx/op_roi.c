@@ -33,9 +33,8 @@ static bool put_size(struct onnx *x, struct graph_node *node, int64_t high,
   return true;
 }
 
-bool op_roi_align(struct onnx *x) {
+bool op_roi_align(struct onnx *x, const struct onnx_view *in) {
   static const int order[4] = {0, 2, 3, 1};
-  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map;
   int64_t count, high = onnx_int(x, "output_height", 1);
   int64_t wide = onnx_int(x, "output_width", 1);
@@ -46,7 +45,7 @@ bool op_roi_align(struct onnx *x) {
   if (!onnx_is(x, "mode", "avg", true))
     return onnx_fail(x, "netc supports only `mode` avg, not the maximum of a "
                         "cell's points");
-  if (!in || in->at.rank != 4 || !one_sample(x, in) ||
+  if (in->at.rank != 4 || !one_sample(x, in) ||
       !view_channels_last(x, in, &map))
     return onnx_fail(x, "its map is not supported");
   int boxes = boxes_of(x, &count);

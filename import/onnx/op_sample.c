@@ -24,14 +24,12 @@ static const char *mode_of(struct onnx *x) {
   return "";
 }
 
-bool op_grid_sample(struct onnx *x) {
+bool op_grid_sample(struct onnx *x, const struct onnx_view *in) {
   static const char *const modes[] = {"bilinear", "linear", "nearest",
                                       "bicubic",  "cubic",  NULL};
   static const char *const beyond[] = {"zeros", "border", "reflection", NULL};
-  const struct onnx_view *in = onnx_input(x, 0);
   struct onnx_view map, result;
-  if (!in || !onnx_one_of(x, "mode", modes) ||
-      !onnx_one_of(x, "padding_mode", beyond))
+  if (!onnx_one_of(x, "mode", modes) || !onnx_one_of(x, "padding_mode", beyond))
     return false;
   int axes = in->at.rank - 2;
   if ((axes != 2 && axes != 3) || !view_is_batch(x, in, 0) ||
@@ -74,11 +72,10 @@ static bool give_best(struct onnx *x, const struct onnx_view *plain, int axis,
          onnx_give(x, indices, &result);
 }
 
-bool op_topk(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_topk(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view plain;
   int64_t count = onnx_int(x, "k", 0);
-  if (!in || (x->opset >= 10 && onnx_numbers(x, 1, "k", &count, 1) != 1))
+  if (x->opset >= 10 && onnx_numbers(x, 1, "k", &count, 1) != 1)
     return onnx_fail(x, "its number of values is not constant");
   int axis = onnx_axis(x, onnx_int(x, "axis", -1), in->at.rank);
   if (axis < 1 || !view_is_batch(x, in, 0) || !view_plain(x, in, &plain))
@@ -105,9 +102,9 @@ static bool gather_rows(struct onnx *x, const struct onnx_view *in,
          onnx_give(x, 0, &result);
 }
 
-bool op_gather_nd(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
-  if (!in || !which)
+bool op_gather_nd(struct onnx *x, const struct onnx_view *in) {
+  const struct onnx_view *which = onnx_input(x, 1);
+  if (!which)
     return false;
   if (onnx_int(x, "batch_dims", 0) != 1 || which->at.rank != 3 ||
       which->at.dim[2] != 1 || in->at.rank < 2)
@@ -127,9 +124,9 @@ static bool is_repeated(const struct onnx_layout *at, int axis) {
 }
 
 /* x.gather(1, indices[..., None].expand(-1, -1, C)): an index for each row. */
-bool op_gather_elements(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0), *which = onnx_input(x, 1);
-  if (!in || !which)
+bool op_gather_elements(struct onnx *x, const struct onnx_view *in) {
+  const struct onnx_view *which = onnx_input(x, 1);
+  if (!which)
     return false;
   struct onnx_view indices = *which;
   int rank = in->at.rank;

@@ -6,10 +6,8 @@
 #include "import/onnx/reader.h"
 
 /* Adds a layer of netc without arguments. */
-static bool plain(struct onnx *x, enum layer_word word) {
-  const struct onnx_view *in = onnx_input(x, 0);
-  if (!in)
-    return false;
+static bool plain(struct onnx *x, const struct onnx_view *in,
+                  enum layer_word word) {
   struct graph_node *node = onnx_layer(x, word, in->node);
   static const char *const ways[] = {"none", "tanh", NULL};
   if (!onnx_one_of(x, "approximate", ways))
@@ -19,44 +17,26 @@ static bool plain(struct onnx *x, enum layer_word word) {
   return onnx_give_node(x, in, node->index);
 }
 
-bool op_plain(struct onnx *x) {
-  return plain(x, onnx_word(x));
+bool op_plain(struct onnx *x, const struct onnx_view *in) {
+  return plain(x, in, onnx_word(x));
 }
 
-bool op_erf(struct onnx *x) {
-  return plain(x, WORD_ERF);
+bool op_erf(struct onnx *x, const struct onnx_view *in) {
+  return plain(x, in, WORD_ERF);
 }
 
-static bool with_real(struct onnx *x, enum layer_word word,
-                      const char *attribute, double theirs, double ours) {
-  const struct onnx_view *in = onnx_input(x, 0);
-  if (!in)
-    return false;
-  struct graph_node *node = onnx_layer(x, word, in->node);
-  graph_flag(x->graph, node,
-             onnx_real_text(x, onnx_real(x, attribute, theirs)));
-  graph_usual(node, onnx_real_text(x, ours));
+/* LeakyRelu, Elu, Celu: ONNX and netc have the same default. */
+bool op_alpha(struct onnx *x, const struct onnx_view *in) {
+  double usual = onnx_word(x) == WORD_LEAKY ? 0.01 : 1;
+  struct graph_node *node = onnx_layer(x, onnx_word(x), in->node);
+  graph_flag(x->graph, node, onnx_real_text(x, onnx_real(x, "alpha", usual)));
+  graph_usual(node, onnx_real_text(x, usual));
   return onnx_give_node(x, in, node->index);
 }
 
-bool op_leaky(struct onnx *x) {
-  return with_real(x, WORD_LEAKY, "alpha", 0.01, 0.01);
-}
-
-bool op_elu(struct onnx *x) {
-  return with_real(x, WORD_ELU, "alpha", 1, 1);
-}
-
-bool op_celu(struct onnx *x) {
-  return with_real(x, WORD_CELU, "alpha", 1, 1);
-}
-
-bool op_selu(struct onnx *x) {
+bool op_selu(struct onnx *x, const struct onnx_view *in) {
   double alpha = onnx_real(x, "alpha", 1.67326319217681884765625);
   double gamma = onnx_real(x, "gamma", 1.05070102214813232421875);
-  const struct onnx_view *in = onnx_input(x, 0);
-  if (!in)
-    return false;
   if (fabs(alpha - 1.6732632) < 1e-4 && fabs(gamma - 1.050701) < 1e-4)
     return onnx_give_node(x, in, onnx_layer(x, WORD_SELU, in->node)->index);
   struct graph_node *elu = onnx_layer(x, WORD_ELU, in->node);
@@ -66,12 +46,11 @@ bool op_selu(struct onnx *x) {
   return onnx_give_node(x, in, node->index);
 }
 
-bool op_prelu(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_prelu(struct onnx *x, const struct onnx_view *in) {
   struct constant *slope = onnx_constant(x, 1);
   struct onnx_view last;
   struct onnx_axes axes;
-  if (!in || !slope)
+  if (!slope)
     return onnx_fail(x, "its slopes depend on the inputs");
   int64_t dim = slope->count;
   double number;
@@ -116,13 +95,10 @@ static int64_t type_like(struct onnx *x) {
 }
 
 /* Reals stay reals, and so do integers that are inputs. */
-bool op_cast(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_cast(struct onnx *x, const struct onnx_view *in) {
   int64_t to = strcmp(x->at->type, "CastLike") == 0
                    ? type_like(x)
                    : onnx_int(x, "to", TYPE_FLOAT);
-  if (!in)
-    return false;
   const struct graph_node *node = graph_at(x->graph, in->node);
   bool whole = node->word == WORD_INPUT && node->args.count > 0;
   bool real = to == TYPE_FLOAT || to == TYPE_DOUBLE || to == 10 || to == 16;
@@ -134,11 +110,10 @@ bool op_cast(struct onnx *x) {
   return onnx_give(x, 0, in);
 }
 
-bool op_dropout(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_dropout(struct onnx *x, const struct onnx_view *in) {
   struct constant *ratio = onnx_constant(x, 1);
   double p = onnx_real(x, "ratio", 0.5);
-  if (!in || (ratio && !constant_is_even(x, ratio, &p)))
+  if (ratio && !constant_is_even(x, ratio, &p))
     return false;
   struct constant *training = onnx_constant(x, 2);
   double on = 0;
@@ -170,12 +145,9 @@ static int own_axis(struct onnx *x, const struct onnx_view *in, int axis) {
   return node->word == WORD_MATMUL ? -1 : own;
 }
 
-bool op_softmax(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_softmax(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view last;
   struct onnx_axes axes;
-  if (!in)
-    return false;
   int axis =
       onnx_axis(x, onnx_int(x, "axis", x->opset < 13 ? 1 : -1), in->at.rank);
   if (axis < 0)
@@ -318,14 +290,13 @@ static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
   return onnx_give(x, 0, &result);
 }
 
-bool op_reduce(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_reduce(struct onnx *x, const struct onnx_view *in) {
   int64_t axes[MOST_AXES];
   bool over[MOST_AXES];
   int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
                   ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
                   : 0;
-  if (!in || count < 0)
+  if (count < 0)
     return onnx_fail(x, "its axes depend on the inputs");
   if (count == 0 && onnx_int(x, "noop_with_empty_axes", 0))
     return op_identity(x);
@@ -340,13 +311,12 @@ bool op_reduce(struct onnx *x) {
                 reduction_of(x->at->type));
 }
 
-bool op_global_pool(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_global_pool(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view map;
   int64_t dims[MOST_AXES];
   struct onnx_axes axes = {.count = 0};
   bool mean = strcmp(x->at->type, "GlobalAveragePool") == 0;
-  if (!in || !view_channels_last(x, in, &map))
+  if (!view_channels_last(x, in, &map))
     return false;
   struct graph_node *node = onnx_layer(x, mean ? WORD_GAP : WORD_GMP, map.node);
   for (int i = 0; i < map.at.rank; i++)
@@ -360,11 +330,8 @@ bool op_global_pool(struct onnx *x) {
 }
 
 /* The shapes of layers are known. */
-bool op_shape(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_shape(struct onnx *x, const struct onnx_view *in) {
   int64_t dims[MOST_AXES];
-  if (!in)
-    return false;
   int64_t rank = in->at.rank;
   int64_t from = onnx_int(x, "start", 0), to = onnx_int(x, "end", rank);
   from += from < 0 ? rank : 0;
@@ -377,10 +344,7 @@ bool op_shape(struct onnx *x) {
   return onnx_give_constant(x, 0, constant_ints(x, dims, count));
 }
 
-bool op_size(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
-  if (!in)
-    return false;
+bool op_size(struct onnx *x, const struct onnx_view *in) {
   int64_t values = layout_values(&in->at);
   struct constant *c = constant_ints(x, &values, 1);
   return onnx_give_constant(x, 0, constant_with(x, c, 0, NULL));

@@ -148,12 +148,11 @@ static bool put_bias(struct onnx *x, struct graph_node *node,
   return true;
 }
 
-bool op_conv(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_conv(struct onnx *x, const struct onnx_view *in) {
   struct constant *weight = onnx_constant(x, 1);
   struct onnx_view map;
   struct graph_window w;
-  if (!in || !weight || weight->rank != in->at.rank)
+  if (!weight || weight->rank != in->at.rank)
     return onnx_fail(x, "its weights are not a constant that fits the map");
   int64_t groups = onnx_int(x, "group", 1);
   int64_t channels = weight->dims[0];
@@ -207,13 +206,12 @@ static bool output_shape(struct onnx *x, struct graph_window *w,
   return true;
 }
 
-bool op_deconv(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_deconv(struct onnx *x, const struct onnx_view *in) {
   struct constant *weight = onnx_constant(x, 1);
   struct onnx_view map;
   struct graph_window w;
   int64_t outpad[3] = {0};
-  if (!in || !weight || weight->rank != in->at.rank)
+  if (!weight || weight->rank != in->at.rank)
     return onnx_fail(x, "its weights are not a constant that fits the map");
   int64_t groups = onnx_int(x, "group", 1);
   struct graph_shape rows = rows_of(in);
@@ -239,13 +237,12 @@ bool op_deconv(struct onnx *x) {
   return give_map(x, node->index, &map);
 }
 
-bool op_pool(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_pool(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view map;
   struct graph_window w;
   bool mean = strcmp(x->at->type, "AveragePool") == 0;
   bool ceil = onnx_int(x, "ceil_mode", 0) != 0;
-  if (!in || !view_channels_last(x, in, &map) ||
+  if (!view_channels_last(x, in, &map) ||
       !read_window(x, in->at.rank - 2, NULL, &w))
     return false;
   if (x->at->out_count > 1 && x->at->outs[1] >= 0 &&
@@ -276,11 +273,10 @@ bool op_pool(struct onnx *x) {
 
 /* A mean over as many windows as asked for, as nn.AdaptiveAvgPool2d takes it.
  * ONNX has no such operator: from_torch writes it. */
-bool op_adaptive_pool(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_adaptive_pool(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view map;
   int64_t sizes[3];
-  if (!in || !view_channels_last(x, in, &map))
+  if (!view_channels_last(x, in, &map))
     return false;
   int axes = graph_shape(x->graph, map.node)->rank - 1;
   if (axes > 3 || onnx_ints(x, "output_size", sizes, 3) != axes)
@@ -363,12 +359,11 @@ static void note_rounding(struct onnx *x, bool linear, int64_t times,
                onnx_shown(x, x->at->name));
 }
 
-bool op_resize(struct onnx *x) {
-  const struct onnx_view *in = onnx_input(x, 0);
+bool op_resize(struct onnx *x, const struct onnx_view *in) {
   struct onnx_view map;
   int64_t out[MOST_AXES];
   double by[MOST_AXES];
-  if (!in || !view_channels_last(x, in, &map))
+  if (!view_channels_last(x, in, &map))
     return false;
   int axes = in->at.rank - 2;
   bool linear = onnx_is(x, "mode", "linear", false) ||

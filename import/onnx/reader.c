@@ -11,11 +11,12 @@
 static const struct onnx_row {
   const char *name;
   onnx_op_fn *read;
+  onnx_view_fn *view; /* instead of `read` */
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
-#define OP(name, function, ...) {#name, function, {__VA_ARGS__}},
+#define OP(name, function, ...) {#name, function, NULL, {__VA_ARGS__}},
+#define VIEW(name, function, ...) {#name, NULL, function, {__VA_ARGS__}},
 #include "ops/onnx.def"
-#undef OP
 };
 
 /* The row of an operator. A function of ops.def needs none. */
@@ -25,7 +26,7 @@ static struct onnx_row row_named(const char *name) {
       return rows[i];
   const struct function *function = function_find(IN_ONNX, slice_of(name));
   if (function)
-    return (struct onnx_row){name, op_plain, {function->word}};
+    return (struct onnx_row){name, NULL, op_plain, {function->word}};
   return (struct onnx_row){.name = NULL};
 }
 
@@ -227,7 +228,7 @@ bool onnx_read_op(struct onnx *x) {
   bool absent, done = false;
   if (!check_inputs(x, &absent) || !mark_outputs(x))
     return false;
-  onnx_op_fn *read = row_of(x->at).read;
+  struct onnx_row row = row_of(x->at);
   if (absent && !onnx_read_regions(x, &done))
     return false;
   if (absent && !done)
@@ -236,15 +237,16 @@ bool onnx_read_op(struct onnx *x) {
     return false;
   if (done)
     return true;
-  if (!read && x->options->allow_unknown)
+  if (!row.name && x->options->allow_unknown)
     return onnx_leave_out(x, true);
-  if (!read) {
+  if (!row.name) {
     onnx_fail(x, "netc supports it only on constants");
     return graph_help(
         x->graph,
         "--allow-unknown leaves it out, and all layers that depend on it");
   }
-  if (!read(x)) {
+  const struct onnx_view *in = row.view ? onnx_input(x, 0) : NULL;
+  if (row.view ? !in || !row.view(x, in) : !row.read(x)) {
     onnx_fail(x, "netc has no equivalent of it");
     return onnx_leave_failed(x);
   }

@@ -455,11 +455,12 @@ void onnx_find_attention(struct onnx *x);
 bool fold_knows(const char *type);
 const char *fold_name(size_t index);
 
-/* Functions of the table's rows. */
+/* Functions of the table's rows. `in` is the first input. */
 typedef bool onnx_op_fn(struct onnx *x);
+typedef bool onnx_view_fn(struct onnx *x, const struct onnx_view *in);
 
 #define OP(name, function, ...) onnx_op_fn function;
+#define VIEW(name, function, ...) onnx_view_fn function;
 #include "ops/onnx.def"
-#undef OP
 
 #endif

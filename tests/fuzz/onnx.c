@@ -12,7 +12,6 @@
 static const char *const operators[] = {
 #define OP(name, ...) #name,
 #include "ops/onnx.def"
-#undef OP
     "Constant", "ConstantOfShape", "Range",     "Tile", "Equal",
     "Not",      "Trilu",           "ScatterND", "Warp", "CumSum"};
 
