@@ -95,6 +95,12 @@ Onnx__ValueInfoProto *ir_info(struct ir *ir, const char *name,
 
 /* Adds a node. Attributes are set by emit_int and the like, inputs in order. */
 Onnx__NodeProto *ir_node(struct ir *ir, const char *type);
+/* Adds a node that reads these values; NULL: none. */
+#define IR_NODE(ir, type, ...)                           \
+  ir_reader((ir), (type), (const char *[]){__VA_ARGS__}, \
+            sizeof((const char *[]){__VA_ARGS__}) / sizeof(const char *))
+Onnx__NodeProto *ir_reader(struct ir *ir, const char *type,
+                           const char *const *values, size_t count);
 void ir_take(struct ir *ir, Onnx__NodeProto *node, const char *value);
 /* A new name for a value between two nodes of one layer. */
 const char *ir_between(struct ir *ir, Onnx__NodeProto *node);

@@ -170,16 +170,14 @@ bool ir_plain(struct ir *ir, struct ir_layer *layer) {
 }
 
 bool ir_clamp(struct ir *ir, struct ir_layer *layer) {
-  Onnx__NodeProto *node = ir_node(ir, "Clip");
-  ir_take(ir, node, ir_value(ir, layer, 0));
-  ir_take(ir, node, ir_put_real(ir, ir_attribute(ir, "min")));
-  ir_take(ir, node, ir_put_real(ir, ir_attribute(ir, "max")));
+  Onnx__NodeProto *node = IR_NODE(ir, "Clip", ir_value(ir, layer, 0),
+                                  ir_put_real(ir, ir_attribute(ir, "min")),
+                                  ir_put_real(ir, ir_attribute(ir, "max")));
   return ir_give(ir, layer, node);
 }
 
 bool ir_hsigmoid(struct ir *ir, struct ir_layer *layer) {
-  Onnx__NodeProto *node = ir_node(ir, "HardSigmoid");
-  ir_take(ir, node, ir_value(ir, layer, 0));
+  Onnx__NodeProto *node = IR_NODE(ir, "HardSigmoid", ir_value(ir, layer, 0));
   emit_real(&ir->x, node, "alpha", 1.0 / 6);
   emit_real(&ir->x, node, "beta", 0.5);
   return ir_give(ir, layer, node);
@@ -188,12 +186,9 @@ bool ir_hsigmoid(struct ir *ir, struct ir_layer *layer) {
 bool ir_swish(struct ir *ir, struct ir_layer *layer) {
   if (layer->in.all.count > 1)
     return ir_fail(ir, "its `beta` is not supported");
-  Onnx__NodeProto *node = ir_node(ir, "Sigmoid");
-  ir_take(ir, node, ir_value(ir, layer, 0));
+  Onnx__NodeProto *node = IR_NODE(ir, "Sigmoid", ir_value(ir, layer, 0));
   const char *gate = ir_between(ir, node);
-  node = ir_node(ir, "Mul");
-  ir_take(ir, node, ir_value(ir, layer, 0));
-  ir_take(ir, node, gate);
+  node = IR_NODE(ir, "Mul", ir_value(ir, layer, 0), gate);
   return ir_give(ir, layer, node);
 }
 
@@ -215,17 +210,15 @@ bool ir_convert(struct ir *ir, struct ir_layer *layer) {
     return ir_give_same(ir, layer);
   if (to->real && from->bytes == 1 && ir_constant_before(port))
     return ir_fail(ir, "weights of 8 bits are not supported");
-  Onnx__NodeProto *node = ir_node(ir, "Cast");
-  ir_take(ir, node, ir_value(ir, layer, 0));
+  Onnx__NodeProto *node = IR_NODE(ir, "Cast", ir_value(ir, layer, 0));
   emit_int(&ir->x, node, "to", to->onnx);
   return ir_give(ir, layer, node);
 }
 
 static const char *reshaped(struct ir *ir, const char *value,
                             const int64_t *dims, int rank) {
-  Onnx__NodeProto *node = ir_node(ir, "Reshape");
-  ir_take(ir, node, value);
-  ir_take(ir, node, ir_put_ints(ir, dims, rank));
+  Onnx__NodeProto *node =
+      IR_NODE(ir, "Reshape", value, ir_put_ints(ir, dims, rank));
   return ir_between(ir, node);
 }
 
@@ -241,9 +234,7 @@ bool ir_prelu(struct ir *ir, struct ir_layer *layer) {
     dims[i] = i ? 1 : port->dims[0];
   if (port->rank == 1 && axes > 1)
     slope = reshaped(ir, slope, dims, axes);
-  Onnx__NodeProto *node = ir_node(ir, "PRelu");
-  ir_take(ir, node, in);
-  ir_take(ir, node, slope);
+  Onnx__NodeProto *node = IR_NODE(ir, "PRelu", in, slope);
   return ir_give(ir, layer, node);
 }
 
@@ -309,8 +300,7 @@ bool ir_window(struct ir *ir, struct ir_layer *layer) {
     weights = join_groups(ir, layer, &groups);
   if (!ir_has_output(ir, layer) || !in || (!pool && !weights))
     return false;
-  Onnx__NodeProto *node = ir_node(ir, onnx);
-  ir_take(ir, node, in);
+  Onnx__NodeProto *node = IR_NODE(ir, onnx, in);
   if (weights)
     ir_take(ir, node, weights);
   if (!pool)

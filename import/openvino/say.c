@@ -105,6 +105,14 @@ void ir_take(struct ir *ir, Onnx__NodeProto *node, const char *value) {
   node->input[node->n_input++] = ir_copy(ir, value ? value : "");
 }
 
+Onnx__NodeProto *ir_reader(struct ir *ir, const char *type,
+                           const char *const *values, size_t count) {
+  Onnx__NodeProto *node = ir_node(ir, type);
+  for (size_t i = 0; i < count; i++)
+    ir_take(ir, node, values[i]);
+  return node;
+}
+
 /* A new name for a value between two nodes of one layer. */
 const char *ir_between(struct ir *ir, Onnx__NodeProto *node) {
   const char *name =

@@ -18,8 +18,7 @@ static const char *turned(struct ir *ir, const struct ir_layer *layer, size_t i,
     perm[k] = k;
   perm[port->rank - 1] = port->rank - 2;
   perm[port->rank - 2] = port->rank - 1;
-  Onnx__NodeProto *node = ir_node(ir, "Transpose");
-  ir_take(ir, node, value);
+  Onnx__NodeProto *node = IR_NODE(ir, "Transpose", value);
   emit_ints(&ir->x, node, "perm", perm, port->rank);
   return ir_between(ir, node);
 }
@@ -27,9 +26,7 @@ static const char *turned(struct ir *ir, const struct ir_layer *layer, size_t i,
 bool ir_matmul(struct ir *ir, struct ir_layer *layer) {
   const char *a = turned(ir, layer, 0, "transpose_a");
   const char *b = turned(ir, layer, 1, "transpose_b");
-  Onnx__NodeProto *node = ir_node(ir, "MatMul");
-  ir_take(ir, node, a);
-  ir_take(ir, node, b);
+  Onnx__NodeProto *node = IR_NODE(ir, "MatMul", a, b);
   return ir_give(ir, layer, node);
 }
 
@@ -39,9 +36,7 @@ bool ir_shaped(struct ir *ir, struct ir_layer *layer) {
   if (!ir_has_output(ir, layer))
     return false;
   const char *value = ir_value(ir, layer, 0), *shape = ir_put_shape(ir, layer);
-  Onnx__NodeProto *node = ir_node(ir, ir_onnx(layer));
-  ir_take(ir, node, value);
-  ir_take(ir, node, shape);
+  Onnx__NodeProto *node = IR_NODE(ir, ir_onnx(layer), value, shape);
   return ir_give(ir, layer, node);
 }
 
@@ -74,8 +69,7 @@ bool ir_transpose(struct ir *ir, struct ir_layer *layer) {
                          : ir_read_ints(ir, layer, 1, perm, MOST_AXES);
   if (count < 0)
     return false;
-  Onnx__NodeProto *node = ir_node(ir, "Transpose");
-  ir_take(ir, node, ir_value(ir, layer, 0));
+  Onnx__NodeProto *node = IR_NODE(ir, "Transpose", ir_value(ir, layer, 0));
   emit_ints(&ir->x, node, "perm", perm, count);
   return ir_give(ir, layer, node);
 }
@@ -87,9 +81,8 @@ bool ir_gather(struct ir *ir, struct ir_layer *layer) {
     return false;
   if (batch && strcmp(batch, "0") != 0)
     return ir_fail(ir, "its `batch_dims` are not supported");
-  Onnx__NodeProto *node = ir_node(ir, "Gather");
-  ir_take(ir, node, ir_value(ir, layer, 0));
-  ir_take(ir, node, ir_value(ir, layer, 1));
+  Onnx__NodeProto *node =
+      IR_NODE(ir, "Gather", ir_value(ir, layer, 0), ir_value(ir, layer, 1));
   emit_int(&ir->x, node, "axis", axis);
   return ir_give(ir, layer, node);
 }
@@ -110,9 +103,8 @@ bool ir_split(struct ir *ir, struct ir_layer *layer) {
   for (size_t i = 0; i < count; i++)
     sizes[i] =
         layer->out.all.at[i].rank > axis ? layer->out.all.at[i].dims[axis] : 0;
-  Onnx__NodeProto *node = ir_node(ir, "Split");
-  ir_take(ir, node, ir_value(ir, layer, 0));
-  ir_take(ir, node, ir_put_ints(ir, sizes, (int)count));
+  Onnx__NodeProto *node = IR_NODE(ir, "Split", ir_value(ir, layer, 0),
+                                  ir_put_ints(ir, sizes, (int)count));
   emit_int(&ir->x, node, "axis", axis);
   return ir_give(ir, layer, node);
 }
@@ -123,9 +115,8 @@ bool ir_pad(struct ir *ir, struct ir_layer *layer) {
   int count = ir_read_ints(ir, layer, 1, pads, MOST_AXES);
   if (count < 0 || ir_read_ints(ir, layer, 2, pads + count, MOST_AXES) != count)
     return ir_fail(ir, "its pads are not supported");
-  Onnx__NodeProto *node = ir_node(ir, "Pad");
-  ir_take(ir, node, ir_value(ir, layer, 0));
-  ir_take(ir, node, ir_put_ints(ir, pads, 2 * count));
+  Onnx__NodeProto *node = IR_NODE(ir, "Pad", ir_value(ir, layer, 0),
+                                  ir_put_ints(ir, pads, 2 * count));
   emit_text(&ir->x, node, "mode", mode ? mode : "constant");
   return ir_give(ir, layer, node);
 }
@@ -170,16 +161,12 @@ bool ir_slice(struct ir *ir, struct ir_layer *layer) {
   const char *value = ir_value(ir, layer, 0);
   if (!value || !ir_has_output(ir, layer))
     return false;
-  Onnx__NodeProto *node = ir_node(ir, "Slice");
-  ir_take(ir, node, value);
-  ir_take(ir, node, ir_put_ints(ir, first, real));
-  ir_take(ir, node, ir_put_ints(ir, last, real));
-  ir_take(ir, node, ir_put_ints(ir, axes, real));
-  ir_take(ir, node, ir_put_ints(ir, step, real));
+  Onnx__NodeProto *node =
+      IR_NODE(ir, "Slice", value, ir_put_ints(ir, first, real),
+              ir_put_ints(ir, last, real), ir_put_ints(ir, axes, real),
+              ir_put_ints(ir, step, real));
   const char *part = ir_between(ir, node), *shape = ir_put_shape(ir, layer);
-  node = ir_node(ir, "Reshape");
-  ir_take(ir, node, part);
-  ir_take(ir, node, shape);
+  node = IR_NODE(ir, "Reshape", part, shape);
   return ir_give(ir, layer, node);
 }
 
@@ -200,9 +187,8 @@ bool ir_reduce(struct ir *ir, struct ir_layer *layer) {
     count = ir_read_ints(ir, layer, 1, axes, MOST_AXES);
   if (count < 0)
     return false;
-  Onnx__NodeProto *node = ir_node(ir, ir_onnx(layer));
-  ir_take(ir, node, ir_value(ir, layer, 0));
-  ir_take(ir, node, ir_put_ints(ir, axes, count));
+  Onnx__NodeProto *node = IR_NODE(ir, ir_onnx(layer), ir_value(ir, layer, 0),
+                                  ir_put_ints(ir, axes, count));
   emit_int(&ir->x, node, "keepdims", keeps);
   return ir_give(ir, layer, node);
 }
@@ -224,8 +210,8 @@ bool ir_l2(struct ir *ir, struct ir_layer *layer) {
   int64_t axis = 1;
   if (ir_read_ints(ir, layer, 1, &axis, 1) != 1)
     return ir_fail(ir, "only the length along one axis is supported");
-  Onnx__NodeProto *node = ir_node(ir, "LpNormalization");
-  ir_take(ir, node, ir_value(ir, layer, 0));
+  Onnx__NodeProto *node =
+      IR_NODE(ir, "LpNormalization", ir_value(ir, layer, 0));
   emit_int(&ir->x, node, "axis", axis);
   emit_int(&ir->x, node, "p", 2);
   return ir_give(ir, layer, node);
@@ -251,11 +237,7 @@ bool ir_resize(struct ir *ir, struct ir_layer *layer) {
   if (!ir_has_output(ir, layer) || !mode)
     return ir_fail(ir, "it has no mode");
   const char *value = ir_value(ir, layer, 0), *shape = ir_put_shape(ir, layer);
-  Onnx__NodeProto *node = ir_node(ir, "Resize");
-  ir_take(ir, node, value);
-  ir_take(ir, node, "");
-  ir_take(ir, node, "");
-  ir_take(ir, node, shape);
+  Onnx__NodeProto *node = IR_NODE(ir, "Resize", value, "", "", shape);
   emit_text(&ir->x, node, "mode",
             strncmp(mode, "linear", 6) == 0 ? "linear" : mode);
   if (ir_is_true(ir, "align_corners"))
