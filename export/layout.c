@@ -33,11 +33,15 @@ static void copy_atoms(struct onnx_layout *to, int axis,
       add_atom(to, axis, from->atom[i].size, from->atom[i].stride);
 }
 
+void layout_add(struct onnx_layout *layout, int64_t dim, int64_t stride) {
+  add_atom(layout, add_axis(layout, dim), dim, stride);
+}
+
 struct onnx_layout layout_of(int rank, const int64_t *dims,
                              const int64_t *strides, int64_t first) {
   struct onnx_layout layout = {.first = first};
   for (int i = 0; i < rank; i++)
-    add_atom(&layout, add_axis(&layout, dims[i]), dims[i], strides[i]);
+    layout_add(&layout, dims[i], strides[i]);
   return layout;
 }
 

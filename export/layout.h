@@ -29,6 +29,9 @@ struct onnx_layout {
 struct onnx_layout layout_of(int rank, const int64_t *dims,
                              const int64_t *strides, int64_t first);
 
+/* Adds an axis after the others. */
+void layout_add(struct onnx_layout *layout, int64_t dim, int64_t stride);
+
 /* Contiguous, last axis innermost. */
 struct onnx_layout layout_dense(int rank, const int64_t *dims);
 

@@ -265,20 +265,18 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
 
 bool fold_tile(struct onnx *x, struct constant **in) {
   struct constant *c = in[0];
-  int64_t times[MOST_AXES], dims[MOST_AXES * 2], strides[MOST_AXES * 2];
-  int64_t stride = 1;
+  int64_t times[MOST_AXES];
+  struct onnx_layout at = {.rank = 0};
   int count = onnx_numbers(x, 1, NULL, times, MOST_AXES);
   if (count != c->rank)
     return onnx_fail(x, "its repeats are not known");
-  for (int i = c->rank; i-- > 0; stride *= c->dims[i]) {
+  for (int i = 0; i < c->rank; i++) {
     if (times[i] < 1 || times[i] > MOST_SIZE)
       return onnx_fail(x, "it repeats %" PRId64 " times", times[i]);
-    dims[2 * i] = times[i];
-    strides[2 * i] = 0;
-    dims[2 * i + 1] = c->dims[i];
-    strides[2 * i + 1] = stride;
+    layout_add(&at, times[i], 0);
+    layout_add(&at, c->dims[i],
+               graph_count(c->dims + i + 1, (size_t)(c->rank - 1 - i)));
   }
-  struct onnx_layout at = layout_of(2 * c->rank, dims, strides, 0);
   for (int i = 0; i < c->rank; i++)
     layout_merge(&at, i, 2);
   onnx_give_constant(x, 0, constant_through(x, c, &at));

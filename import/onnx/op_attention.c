@@ -42,30 +42,22 @@ struct lying {
 static bool is_lying(struct onnx *x, const struct onnx_trace *t, int64_t dim,
                      const struct lying *lying) {
   const struct graph_shape *shape = graph_shape(x->graph, t->base);
-  int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK], stride = 1;
-  int rank = 0, last = shape->rank - 1;
-  int64_t steps[LIMIT_RANK];
+  struct onnx_layout expected = {.rank = 0}, got = t->at;
+  int last = shape->rank - 1;
   int64_t places = lying->flat ? 1 : shape->size[last - 1];
-  for (int i = last; i >= 0; stride *= shape->size[i--])
-    steps[i] = stride;
-  for (int i = 0; i < last; i++) {
-    if (lying->flat) {
+  for (int i = 0; i < last; i++)
+    if (lying->flat)
       places *= shape->size[i];
-    } else if (i < last - 1) {
-      dims[rank] = shape->size[i];
-      strides[rank++] = steps[i];
-    }
-  }
-  dims[rank] = lying->count;
-  strides[rank++] = lying->step;
-  dims[rank] = lying->repeats;
-  strides[rank++] = 0;
-  dims[rank + lying->crossed] = places;
-  strides[rank + lying->crossed] = steps[last - 1];
-  dims[rank + !lying->crossed] = dim;
-  strides[rank + !lying->crossed] = 1;
-  struct onnx_layout expected = layout_of(rank + 2, dims, strides, 0),
-                     got = t->at;
+    else if (i < last - 1)
+      layout_add(&expected, shape->size[i],
+                 graph_count(shape->size + i + 1, (size_t)(last - i)));
+  layout_add(&expected, lying->count, lying->step);
+  layout_add(&expected, lying->repeats, 0);
+  if (lying->crossed)
+    layout_add(&expected, dim, 1);
+  layout_add(&expected, places, shape->size[last]);
+  if (!lying->crossed)
+    layout_add(&expected, dim, 1);
   got.first = 0;
   expected = matrices(&expected);
   got = matrices(&got);
@@ -383,28 +375,21 @@ static bool joins_heads(struct onnx *x, struct onnx_attention *a) {
   struct onnx_trace t =
       trace_of(x, graph_at(x->graph, a->out)->inputs.at[0], false);
   const struct graph_shape *shape = graph_shape(x->graph, a->out);
-  int64_t dims[LAYOUT_RANK], strides[LAYOUT_RANK];
-  int rank = shape->rank + 1;
+  struct onnx_layout expected = {.rank = 0};
   if (!is_word(x, t.base, WORD_MATMUL) || !is_number(t.number, 1) ||
       graph_at(x->graph, t.base)->inputs.count != 2)
     return false;
   a->product = t.base;
   if (!read_sides(x, a))
     return false;
-  int64_t stride = a->heads * a->queries * a->dim;
-  for (int i = rank - 4; i >= 0; i--) {
-    dims[i] = shape->size[i];
-    strides[i] = stride;
-    stride *= shape->size[i];
-  }
-  dims[rank - 3] = a->queries;
-  strides[rank - 3] = a->dim;
-  dims[rank - 2] = a->heads;
-  strides[rank - 2] = a->queries * a->dim;
-  dims[rank - 1] = a->dim;
-  strides[rank - 1] = 1;
-  struct onnx_layout expected = layout_of(rank, dims, strides, 0);
-  layout_merge(&expected, rank - 2, 2);
+  for (int i = 0; i < shape->rank - 2; i++)
+    layout_add(&expected, shape->size[i],
+               graph_count(shape->size + i + 1, (size_t)(shape->rank - 3 - i)) *
+                   a->heads * a->queries * a->dim);
+  layout_add(&expected, a->queries, a->dim);
+  layout_add(&expected, a->heads, a->queries * a->dim);
+  layout_add(&expected, a->dim, 1);
+  layout_merge(&expected, expected.rank - 2, 2);
   expected = layout_without_ones(&expected);
   struct onnx_layout got = layout_without_ones(&t.at);
   return layout_equal(&expected, &got);

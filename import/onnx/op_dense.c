@@ -32,30 +32,17 @@ static struct constant *scaled(struct onnx *x, struct constant *c,
 /* True if `view` is a map flattened in the file's order: C, H, W. */
 static bool is_flat_map(struct onnx *x, const struct onnx_view *view) {
   const struct graph_shape *shape = graph_shape(x->graph, view->node);
-  int64_t strides[LAYOUT_RANK], sizes[LAYOUT_RANK], space = 1;
+  struct onnx_layout chw = {.rank = 0};
   int last = shape->rank - 1;
   if (shape->rank < 3 || view->at.rank != 2 || !view_is_batch(x, view, 0))
     return false;
-  for (int i = last; i >= 0; i--) {
-    strides[i] = space;
-    sizes[i] = shape->size[i];
-    space *= sizes[i];
-  }
-  struct onnx_view chw =
-      view_fresh(x, view->node, 2, view->at.dim, (const int[]){1}, 0);
-  int64_t dims[LAYOUT_RANK], steps[LAYOUT_RANK];
-  int rank = 0;
-  dims[rank] = view->at.dim[0];
-  steps[rank++] = space;
-  dims[rank] = sizes[last];
-  steps[rank++] = strides[last];
-  for (int i = 0; i < last; i++) {
-    dims[rank] = sizes[i];
-    steps[rank++] = strides[i];
-  }
-  chw.at = layout_of(rank, dims, steps, 0);
-  layout_merge(&chw.at, 1, rank - 1);
-  return chw.at.dim[1] == view->at.dim[1] && layout_equal(&chw.at, &view->at);
+  layout_add(&chw, view->at.dim[0], onnx_values(x, view->node));
+  layout_add(&chw, shape->size[last], 1);
+  for (int i = 0; i < last; i++)
+    layout_add(&chw, shape->size[i],
+               graph_count(shape->size + i + 1, (size_t)(last - i)));
+  layout_merge(&chw, 1, last + 1);
+  return chw.dim[1] == view->at.dim[1] && layout_equal(&chw, &view->at);
 }
 
 static struct graph_node *dense(struct onnx *x, enum layer_word word, int in,

@@ -71,23 +71,17 @@ static bool is_grouped(struct onnx *x, const struct onnx_view *in) {
 /* As gn: the view's axes must be groups, then all values of a group. */
 static bool group_norm(struct onnx *x, const struct onnx_view *in) {
   const struct graph_shape *shape = graph_shape(x->graph, in->node);
-  int64_t groups = in->at.dim[1], dims[MOST_AXES], strides[MOST_AXES];
-  int last = shape->rank - 1, rank = 0;
-  int64_t each = shape->size[last] / groups, stride = 1;
-  dims[rank] = in->at.dim[0];
-  strides[rank++] = onnx_values(x, in->node);
-  dims[rank] = groups;
-  strides[rank++] = each;
-  dims[rank] = each;
-  strides[rank++] = 1;
-  rank += last;
-  stride = shape->size[last];
-  for (int i = last; i-- > 0; stride *= shape->size[i]) {
-    dims[3 + i] = shape->size[i];
-    strides[3 + i] = stride;
-  }
-  struct onnx_layout as = layout_of(rank, dims, strides, 0);
-  layout_merge(&as, 2, rank - 2);
+  int64_t groups = in->at.dim[1];
+  int last = shape->rank - 1;
+  int64_t each = shape->size[last] / groups;
+  struct onnx_layout as = {.rank = 0};
+  layout_add(&as, in->at.dim[0], onnx_values(x, in->node));
+  layout_add(&as, groups, each);
+  layout_add(&as, each, 1);
+  for (int i = 0; i < last; i++)
+    layout_add(&as, shape->size[i],
+               graph_count(shape->size + i + 1, (size_t)(last - i)));
+  layout_merge(&as, 2, last + 1);
   if (!layout_equal(&as, &in->at))
     return onnx_fail(x, "its groups of channels are not contiguous");
   struct graph_node *node = onnx_layer(x, WORD_GN, in->node);

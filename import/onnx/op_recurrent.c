@@ -123,16 +123,12 @@ static void give_states(struct onnx *x, const struct onnx_recurrent *r,
   const int64_t sizes[4] = {steps, r->directions, r->batch, r->hidden};
   const int64_t apart[4] = {features, r->hidden, onnx_values(x, node), 1};
   static const int orders[2][4] = {{0, 1, 2, 3}, {2, 0, 1, 3}};
-  int64_t dims[4], strides[4];
-  int rank = 0;
+  struct onnx_view result = {.node = node};
   for (int i = 0; i < 4; i++) {
     int axis = orders[r->batch_first][i];
-    if (axis == 0 && steps == 0)
-      continue;
-    dims[rank] = sizes[axis];
-    strides[rank++] = apart[axis];
+    if (axis != 0 || steps != 0)
+      layout_add(&result.at, sizes[axis], apart[axis]);
   }
-  struct onnx_view result = {node, layout_of(rank, dims, strides, 0)};
   onnx_give(x, out, &result);
 }
 

@@ -12,12 +12,11 @@ bool tflite_view(struct tflite *t) {
   return in && tflite_give_view(t, 0, in->node);
 }
 
-bool tflite_transpose(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_transpose(struct tflite *t, const struct tflite_tensor *in) {
   int64_t order[LIMIT_RANK];
   int axes[LIMIT_RANK], count = 0;
   bool used[LIMIT_RANK] = {false}, same = true;
-  if (!in || !tflite_ints(t, 1, "order", LIMIT_RANK, order, &count))
+  if (!tflite_ints(t, 1, "order", LIMIT_RANK, order, &count))
     return false;
   if (count != in->rank || order[0] != 0)
     return tflite_fail(t, "it moves the batch");
@@ -36,13 +35,10 @@ bool tflite_transpose(struct tflite *t) {
 
 /* In TensorFlow a block's channels are ordered by pixel, then by channel; in
  * PyTorch's `pixelshuffle` and `space2depth` by channel, then by pixel. */
-bool tflite_blocks(struct tflite *t) {
+bool tflite_blocks(struct tflite *t, const struct tflite_tensor *in) {
   static const int order[] = {0, 2, 1, 3, 4};
-  struct tflite_tensor *in = tflite_value(t, 0);
   int64_t by = tflite_int(t, 0, 4, 0);
   bool deep = strcmp(t->word, "SPACE_TO_DEPTH") == 0;
-  if (!in)
-    return false;
   const int64_t *size = in->dims + 1;
   if (in->rank != 4 || by < 1 || by > 1 << 15 ||
       (deep ? size[0] % by || size[1] % by : size[2] % (by * by)))
@@ -77,11 +73,10 @@ static bool give_copies(struct tflite *t, const struct tflite_tensor *in,
   return tflite_give_view(t, 0, node);
 }
 
-bool tflite_tile(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_tile(struct tflite *t, const struct tflite_tensor *in) {
   int64_t times[LIMIT_RANK];
   int count = 0;
-  if (!in || !tflite_ints(t, 1, "number of copies", LIMIT_RANK, times, &count))
+  if (!tflite_ints(t, 1, "number of copies", LIMIT_RANK, times, &count))
     return false;
   if (count != in->rank)
     return tflite_fail(
@@ -90,10 +85,10 @@ bool tflite_tile(struct tflite *t) {
 }
 
 /* Repeats axes of size 1 to the output's shape. */
-bool tflite_broadcast(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0), *out = tflite_out(t, 0);
+bool tflite_broadcast(struct tflite *t, const struct tflite_tensor *in) {
+  struct tflite_tensor *out = tflite_out(t, 0);
   int64_t times[LIMIT_RANK];
-  if (!in || !out)
+  if (!out)
     return false;
   bool fits = out->rank == in->rank;
   for (int i = 0; fits && i < in->rank; i++) {

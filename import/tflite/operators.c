@@ -6,16 +6,12 @@
 
 /* Elementwise */
 
-bool tflite_plain(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  return in && tflite_give(
-                   t, 0, tflite_layer(t, tflite_word(t), tflite_exact(t, in)));
+bool tflite_plain(struct tflite *t, const struct tflite_tensor *in) {
+  return tflite_give(t, 0,
+                     tflite_layer(t, tflite_word(t), tflite_exact(t, in)));
 }
 
-bool tflite_slope(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  if (!in)
-    return false;
+bool tflite_slope(struct tflite *t, const struct tflite_tensor *in) {
   struct graph_node *node =
       graph_with(t->graph, WORD_LEAKY, tflite_exact(t, in),
                  graph_single(flat_real(&t->flat, &t->at->options, 0, 0)));
@@ -23,16 +19,13 @@ bool tflite_slope(struct tflite *t) {
   return tflite_give(t, 0, node);
 }
 
-bool tflite_softmax(struct tflite *t) {
+bool tflite_softmax(struct tflite *t, const struct tflite_tensor *in) {
   double beta = flat_real(&t->flat, &t->at->options, 0, 0);
-  return (beta >= 1 && beta <= 1) ? tflite_plain(t)
+  return (beta >= 1 && beta <= 1) ? tflite_plain(t, in)
                                   : tflite_fail(t, "its `beta` is not 1");
 }
 
-bool tflite_gelu(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  if (!in)
-    return false;
+bool tflite_gelu(struct tflite *t, const struct tflite_tensor *in) {
   struct graph_node *node = tflite_layer(t, WORD_GELU, tflite_exact(t, in));
   if (tflite_int(t, 0, 1, 0))
     graph_arg(t->graph, node, PART_NONE, "approximate=", "tanh");
@@ -40,10 +33,7 @@ bool tflite_gelu(struct tflite *t) {
 }
 
 /* A clamp to [0, 1]. */
-bool tflite_unit(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  if (!in)
-    return false;
+bool tflite_unit(struct tflite *t, const struct tflite_tensor *in) {
   struct graph_node *node = tflite_layer(t, WORD_HARDTANH, tflite_exact(t, in));
   graph_flag(t->graph, node, "0");
   graph_flag(t->graph, node, "1");
@@ -56,16 +46,13 @@ static bool give_power(struct tflite *t, int input, double exponent) {
 }
 
 /* SQUARE, RSQRT. */
-bool tflite_power(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  return in && give_power(t, tflite_exact(t, in),
-                          strcmp(t->word, "SQUARE") == 0 ? 2 : -0.5);
+bool tflite_power(struct tflite *t, const struct tflite_tensor *in) {
+  return give_power(t, tflite_exact(t, in),
+                    strcmp(t->word, "SQUARE") == 0 ? 2 : -0.5);
 }
 
-bool tflite_pow(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0), *by = tflite_in(t, 1);
-  if (!in)
-    return false;
+bool tflite_pow(struct tflite *t, const struct tflite_tensor *in) {
+  struct tflite_tensor *by = tflite_in(t, 1);
   if (!tflite_is_constant(by) || by->node >= 0 || by->count != 1)
     return tflite_fail(t, "only powers that are numbers are supported");
   const float *exponent = tflite_reals(t, by);
@@ -73,14 +60,11 @@ bool tflite_pow(struct tflite *t) {
 }
 
 /* PyTorch's alpha is TensorFlow's alpha times the size of the window. */
-bool tflite_lrn(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_lrn(struct tflite *t, const struct tflite_tensor *in) {
   double bias = flat_real(&t->flat, &t->at->options, 1, 0);
   double alpha = flat_real(&t->flat, &t->at->options, 2, 0);
   double beta = flat_real(&t->flat, &t->at->options, 3, 0);
   int64_t radius = tflite_int(t, 0, 4, 0);
-  if (!in)
-    return false;
   if (radius < 0 || radius > 1 << 20)
     return tflite_fail(t, "its radius is not supported");
   int64_t size = 2 * radius + 1;
@@ -99,10 +83,8 @@ bool tflite_lrn(struct tflite *t) {
 }
 
 /* A slope for each channel, or one. */
-bool tflite_prelu(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0), *slopes = tflite_in(t, 1);
-  if (!in)
-    return false;
+bool tflite_prelu(struct tflite *t, const struct tflite_tensor *in) {
+  struct tflite_tensor *slopes = tflite_in(t, 1);
   int64_t channels = in->dims[in->rank - 1];
   if (!tflite_is_constant(slopes) || slopes->node >= 0 ||
       (slopes->count != 1 && (slopes->count != channels || slopes->rank < 1 ||
@@ -201,11 +183,10 @@ bool tflite_matmul(struct tflite *t) {
 }
 
 /* Reads all values, or the last axis if the output keeps the others. */
-bool tflite_dense(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_dense(struct tflite *t, const struct tflite_tensor *in) {
   struct tflite_tensor *weight = tflite_weight(t, 1, 2);
   const struct tflite_tensor *out = tflite_out(t, 0);
-  if (!in || !weight || !out)
+  if (!weight || !out)
     return false;
   int64_t all = in->count / t->batch, last = in->dims[in->rank - 1];
   int64_t columns = weight->dims[1], rows = weight->dims[0];
@@ -230,12 +211,11 @@ static enum layer_word global_word(enum layer_word word) {
 }
 
 /* Reduces all positions of a map, or some axes. */
-bool tflite_reduce(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_reduce(struct tflite *t, const struct tflite_tensor *in) {
   int64_t axes[LIMIT_RANK];
   bool gone[LIMIT_RANK] = {false}, keep = tflite_int(t, 0, 1, 0) != 0;
   int count = 0, rank;
-  if (!in || !tflite_ints(t, 1, "axes", LIMIT_RANK, axes, &count))
+  if (!tflite_ints(t, 1, "axes", LIMIT_RANK, axes, &count))
     return false;
   for (int i = 0; i < count; i++) {
     int axis = tflite_axis(t, in, axes[i]);

@@ -37,11 +37,10 @@ static bool give_parts(struct tflite *t, const struct tflite_tensor *in,
 }
 
 /* Operands: begins and sizes; a size of -1 goes to the end. */
-bool tflite_slice(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_slice(struct tflite *t, const struct tflite_tensor *in) {
   int64_t from[LIMIT_RANK], size[LIMIT_RANK], to[LIMIT_RANK];
   int count = 0, sizes = 0;
-  if (!in || !tflite_ints(t, 1, "begin", LIMIT_RANK, from, &count) ||
+  if (!tflite_ints(t, 1, "begin", LIMIT_RANK, from, &count) ||
       !tflite_ints(t, 2, "size", LIMIT_RANK, size, &sizes))
     return false;
   if (count != in->rank || sizes != in->rank)
@@ -94,12 +93,11 @@ static bool place(struct tflite *t, const struct ranges *r, int i, int64_t size,
 }
 
 /* As Python's x[1:, ..., 2]. The output's shape shows which axes remain. */
-bool tflite_strided_slice(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_strided_slice(struct tflite *t, const struct tflite_tensor *in) {
   struct ranges r = {0};
   int64_t from[LIMIT_RANK] = {0}, to[LIMIT_RANK];
   int axis = 0;
-  if (!in || !read_ranges(t, &r))
+  if (!read_ranges(t, &r))
     return false;
   memcpy(to, in->dims, sizeof to);
   for (int i = 0; i < r.count; i++) {
@@ -151,11 +149,10 @@ bool tflite_split(struct tflite *t) {
 
 enum { MOST_PARTS = 256 };
 
-bool tflite_split_sizes(struct tflite *t) {
+bool tflite_split_sizes(struct tflite *t, const struct tflite_tensor *in) {
   int64_t axis, sizes[MOST_PARTS];
   int count = 0, one = 0;
-  struct tflite_tensor *in = tflite_value(t, 0);
-  if (!in || !tflite_ints(t, 1, "sizes", MOST_PARTS, sizes, &count) ||
+  if (!tflite_ints(t, 1, "sizes", MOST_PARTS, sizes, &count) ||
       !tflite_ints(t, 2, "axis", 1, &axis, &one))
     return false;
   if ((uint64_t)count != t->at->outputs.count)
@@ -164,9 +161,8 @@ bool tflite_split_sizes(struct tflite *t) {
   return give_split(t, in, axis, sizes);
 }
 
-bool tflite_unpack(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
-  return in && give_split(t, in, tflite_int(t, 1, 4, 0), NULL);
+bool tflite_unpack(struct tflite *t, const struct tflite_tensor *in) {
+  return give_split(t, in, tflite_int(t, 1, 4, 0), NULL);
 }
 
 /* Rows of a table by index. */

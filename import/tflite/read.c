@@ -8,12 +8,14 @@ static const struct tflite_row {
   int64_t code;
   const char *name;
   tflite_op_fn *read;
+  tflite_value_fn *value; /* instead of `read` */
   enum layer_word words[IMPORT_WORDS];
 } rows[] = {
 #define OP(number, name, function, ...) \
-  {number, #name, function, {__VA_ARGS__}},
+  {number, #name, function, NULL, {__VA_ARGS__}},
+#define VALUE(number, name, function, ...) \
+  {number, #name, NULL, function, {__VA_ARGS__}},
 #include "ops/tflite.def"
-#undef OP
 };
 
 static const char *const names[] = {
@@ -48,7 +50,7 @@ static struct tflite_row find_row(const struct tflite *t) {
       name ? function_find(IN_TFLITE, slice_of(name)) : NULL;
   if (function && (!*custom || strcmp(name, custom) == 0))
     return (struct tflite_row){
-        t->at->code, name, tflite_plain, {function->word}};
+        t->at->code, name, NULL, tflite_plain, {function->word}};
   return (struct tflite_row){.name = NULL};
 }
 
@@ -215,9 +217,12 @@ static bool read_op(struct tflite *t, const struct tflite_op *op) {
   if (sizes)
     return true;
   if (in.unknown)
-    return leave_more(t, row.read && (row.words[0] == WORD_NONE ||
+    return leave_more(t, row.name && (row.words[0] == WORD_NONE ||
                                       row.words[0] == WORD_RESHAPE));
-  return row.read ? row.read(t) : leave_unknown(t);
+  if (!row.value)
+    return row.read ? row.read(t) : leave_unknown(t);
+  const struct tflite_tensor *first = tflite_value(t, 0);
+  return first && row.value(t, first);
 }
 
 /* Marks an output of the file, or a tensor that a left-out output reads. */

@@ -79,10 +79,9 @@ static bool take_gates(struct tflite *t, struct graph_node *node,
   return true;
 }
 
-bool tflite_lstm(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_lstm(struct tflite *t, const struct tflite_tensor *in) {
   struct tflite_tensor *first = tflite_weight(t, LSTM_INPUT_WEIGHTS, 2);
-  if (!in || !is_usual(t) || !first)
+  if (!is_usual(t) || !first)
     return false;
   if (in->rank != 3)
     return tflite_fail(t, "its input is not a sequence");
@@ -98,11 +97,10 @@ bool tflite_lstm(struct tflite *t) {
          tflite_give(t, 0, node);
 }
 
-bool tflite_rnn(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_rnn(struct tflite *t, const struct tflite_tensor *in) {
   struct tflite_tensor *weight = tflite_weight(t, 1, 2);
   struct tflite_tensor *state = tflite_weight(t, 2, 2);
-  if (!in || !weight || !state)
+  if (!weight || !state)
     return false;
   if (in->rank != 3 || tflite_int(t, 0, 1, 0))
     return tflite_fail(t, "its input is not a sequence with the batch first");
@@ -183,13 +181,13 @@ static struct graph_node *sum_ranks(struct tflite *t, struct graph_node *node,
   return sum_rows(t, graph_reshape(t->graph, node->index, &sums));
 }
 
-bool tflite_svdf(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0), *bias = tflite_in(t, 3);
+bool tflite_svdf(struct tflite *t, const struct tflite_tensor *in) {
+  struct tflite_tensor *bias = tflite_in(t, 3);
   struct tflite_tensor *feature = tflite_weight(t, SVDF_FEATURE, 2);
   struct tflite_tensor *time = tflite_weight(t, SVDF_TIME, 2);
   struct tflite_tensor *state = tflite_value(t, SVDF_STATE);
   int64_t rank = tflite_int(t, 0, 4, 0);
-  if (!in || !feature || !time || !state)
+  if (!feature || !time || !state)
     return false;
   int64_t filters = feature->dims[0];
   if (in->count / t->batch != feature->dims[1] || time->dims[0] != filters ||

@@ -137,9 +137,10 @@ bool tflite_svdf_state(struct tflite *t, int number);
 /* Operators: a row of tflite.def each. */
 
 typedef bool tflite_op_fn(struct tflite *t);
+typedef bool tflite_value_fn(struct tflite *t, const struct tflite_tensor *in);
 
 #define OP(number, name, function, ...) tflite_op_fn function;
+#define VALUE(number, name, function, ...) tflite_value_fn function;
 #include "ops/tflite.def"
-#undef OP
 
 #endif

@@ -171,13 +171,12 @@ static bool read_border(struct tflite *t, int64_t most, const char **border) {
 }
 
 /* Operand: both sides of each axis, the batch first. */
-bool tflite_pad(struct tflite *t) {
-  struct tflite_tensor *in = tflite_value(t, 0);
+bool tflite_pad(struct tflite *t, const struct tflite_tensor *in) {
   int64_t sides[2 * LIMIT_RANK], before[LIMIT_RANK], after[LIMIT_RANK];
   int64_t most = 0;
   int count = 0;
   const char *border;
-  if (!in || !tflite_ints(t, 1, "padding", 2 * LIMIT_RANK, sides, &count))
+  if (!tflite_ints(t, 1, "padding", 2 * LIMIT_RANK, sides, &count))
     return false;
   bool fits = count == 2 * in->rank && in->rank > 2;
   for (int i = 0; fits && i < in->rank; i++) {
