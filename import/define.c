@@ -210,11 +210,7 @@ static bool has_loop(const struct def_family *f) {
 static const char *name_def(struct source_plan *plan,
                             const struct def_family *f) {
   const char *name = common_name(plan, f);
-  static const char *const common[] = {"conv", "layer", "model", "node"};
-  for (size_t i = 0; name && i < sizeof common / sizeof *common; i++)
-    if (strcmp(name, common[i]) == 0)
-      name = NULL;
-  if (!name)
+  if (!name || word_index("conv layer model node", slice_of(name)))
     name = has_loop(f) ? "stage" : "block";
   const char *whole = graph_identifier(plan->graph, name);
   for (int i = 2; source_has_word(plan, whole); i++)

@@ -20,46 +20,34 @@ void caffe_set(struct caffe *c, size_t top, int node) {
 
 /* Types that are no layers of a net. */
 
-static const char *const data[] = {
-    "Input",      "Data",      "ImageData",     "HDF5Data",   "MemoryData",
-    "WindowData", "DummyData", "AnnotatedData", "VideoData",  "DATA",
-    "IMAGE_DATA", "HDF5_DATA", "MEMORY_DATA",   "WINDOW_DATA"};
+static const char data[] =
+    "Input Data ImageData HDF5Data MemoryData WindowData DummyData "
+    "AnnotatedData VideoData DATA IMAGE_DATA HDF5_DATA MEMORY_DATA WINDOW_DATA";
 
-static const char *const left_out[] = {"Accuracy",   "ArgMax",     "Silence",
-                                       "HDF5Output", "ACCURACY",   "ARGMAX",
-                                       "SILENCE",    "HDF5_OUTPUT"};
+static const char left_out[] = "Accuracy ArgMax Silence HDF5Output ACCURACY "
+                               "ARGMAX SILENCE HDF5_OUTPUT";
 
 /* Types that decode a detector's boxes. Layers after them are left out, too. */
-static const char *const boxes[] = {"PriorBox", "DetectionOutput",
-                                    "DetectionEvaluate", "YoloDetectionOutput",
-                                    "Yolov3DetectionOutput"};
-
-static bool is_among(const char *type, const char *const *words, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (strcmp(words[i], type) == 0)
-      return true;
-  return false;
-}
+static const char boxes[] = "PriorBox DetectionOutput DetectionEvaluate "
+                            "YoloDetectionOutput Yolov3DetectionOutput";
 
 static bool is_data(const char *type) {
-  return is_among(type, data, sizeof data / sizeof *data);
+  return word_index(data, slice_of(type));
 }
 
 static bool is_left_out(const char *type) {
-  size_t length = strlen(type);
-  return is_among(type, left_out, sizeof left_out / sizeof *left_out) ||
-         (length > 4 && (strcmp(type + length - 4, "Loss") == 0 ||
-                         strcmp(type + length - 4, "LOSS") == 0));
+  struct slice name = slice_of(type);
+  return word_index(left_out, name) ||
+         (name.length > 4 &&
+          (slice_ends(name, "Loss") || slice_ends(name, "LOSS")));
 }
 
 /* Today's name of a type of the old `layers`. */
-static const char *today(struct slice old) {
+static const char *today(struct caffe *c, struct slice old) {
   const char *type = caffe_type(old);
-  for (size_t i = 0; !type && i < sizeof data / sizeof *data; i++)
-    type = slice_is(old, data[i]) ? data[i] : NULL;
-  for (size_t i = 0; !type && i < sizeof left_out / sizeof *left_out; i++)
-    type = slice_is(old, left_out[i]) ? left_out[i] : NULL;
-  bool loss = old.length > 4 && memcmp(old.at + old.length - 4, "LOSS", 4) == 0;
+  if (!type && (word_index(data, old) || word_index(left_out, old)))
+    type = text_of(c, old);
+  bool loss = old.length > 4 && slice_ends(old, "LOSS");
   return type ? type : loss ? "Loss" : NULL;
 }
 
@@ -208,7 +196,8 @@ static bool read_type(struct caffe *c, struct caffe_layer *layer) {
   const struct prototxt_field *type = prototxt_find(layer->message, "type");
   if (!type)
     return graph_fail(c->graph, layer->line, "a layer has no `type`");
-  layer->type = type->is_string ? text_of(c, type->value) : today(type->value);
+  layer->type =
+      type->is_string ? text_of(c, type->value) : today(c, type->value);
   if (!layer->type)
     graph_fail(c->graph, type->line, "netc has no equivalent of the type %.*s",
                SLICE_ARG(type->value));
@@ -310,7 +299,7 @@ static bool read_layer(struct caffe *c, struct prototxt_field *message) {
     return false;
   if (is_source(&layer))
     return add_data(c, &layer);
-  if (is_among(layer.type, boxes, sizeof boxes / sizeof *boxes)) {
+  if (word_index(boxes, slice_of(layer.type))) {
     graph_note(c->graph,
                "%s is left out: it computes boxes and has no weights.",
                layer.type);

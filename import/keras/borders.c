@@ -31,16 +31,12 @@ static bool read_sides(struct keras_call *call, const char *key, int axes,
 
 /* True if the next convolution takes the zeros as its padding. */
 static bool is_taken_by_user(const struct keras_call *call) {
-  static const char *const types[] = {
-      "Conv1D",          "Conv2D",          "Conv3D",         "DepthwiseConv1D",
-      "DepthwiseConv2D", "SeparableConv1D", "SeparableConv2D"};
+  static const char types[] = "Conv1D Conv2D Conv3D DepthwiseConv1D "
+                              "DepthwiseConv2D SeparableConv1D SeparableConv2D";
   if (!call->user_type || call->keras->lead > 0 ||
       strcmp(keras_string(call->user_config, "padding", "valid"), "valid") != 0)
     return false;
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (strcmp(types[i], call->user_type) == 0)
-      return true;
-  return false;
+  return word_index(types, slice_of(call->user_type));
 }
 
 /* A maximum pool takes the zeros if no value is below 0. */

@@ -316,13 +316,10 @@ bool keras_type(struct graph *graph, size_t index, struct import_type *type) {
 
 /* True for Keras 1, which had other names of classes and options. */
 static bool is_old(const struct keras_call *call) {
-  static const char *const types[] = {"Convolution1D", "Convolution2D",
-                                      "Convolution3D", "Deconvolution2D",
-                                      "Merge",         "TimeDistributedDense"};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (strcmp(call->type, types[i]) == 0)
-      return true;
-  return keras_member(call->config, "nb_filter") ||
+  static const char types[] = "Convolution1D Convolution2D Convolution3D "
+                              "Deconvolution2D Merge TimeDistributedDense";
+  return word_index(types, slice_of(call->type)) ||
+         keras_member(call->config, "nb_filter") ||
          keras_member(call->config, "border_mode") ||
          (keras_member(call->config, "output_dim") &&
           !keras_member(call->config, "units") &&

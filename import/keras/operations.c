@@ -44,15 +44,11 @@ struct two {
 
 /* The operands of `x + y`; one may be a number. */
 static bool take_two(struct keras_call *call, struct two *two) {
-  static const char *const names[] = {"x", "y", "x1", "x2", "name"};
   const struct keras_operand *found[2] = {NULL, NULL};
   size_t count = 0;
   for (size_t i = 0; i < call->operand_count && count < 2; i++) {
     const struct keras_operand *o = &call->operands[i];
-    bool known = !o->key;
-    for (size_t n = 0; n + 1 < sizeof names / sizeof *names; n++)
-      known = known || strcmp(o->key, names[n]) == 0;
-    if (known)
+    if (!o->key || word_index("x y x1 x2", slice_of(o->key)))
       found[count++] = o;
   }
   two->a = found[0];

@@ -111,12 +111,8 @@ static bool check_shape(struct keras *k, const struct keras_site *site,
 
 /* True for an argument with a mask of valid steps. */
 static bool is_mask(const char *key) {
-  static const char *const keys[] = {"mask", "query_mask", "value_mask",
-                                     "key_mask"};
-  for (size_t i = 0; key && i < sizeof keys / sizeof *keys; i++)
-    if (strcmp(key, keys[i]) == 0)
-      return true;
-  return false;
+  return key &&
+         word_index("mask query_mask value_mask key_mask", slice_of(key));
 }
 
 /* The last state of a sequence that has all states. */

@@ -310,9 +310,9 @@ bool keras_time_distributed(struct keras_call *call) {
   if (call->inputs[0].shape.rank < 2 ||
       k->channels_first[call->inputs[0].shape.rank - 1])
     return keras_fail(call, "its input has no steps, or channels first");
-  if (recurrent_of(inner.type) || strcmp(inner.type, "Bidirectional") == 0 ||
-      strcmp(inner.type, "Embedding") == 0 ||
-      strcmp(inner.type, "MultiHeadAttention") == 0)
+  if (recurrent_of(inner.type) ||
+      word_index("Bidirectional Embedding MultiHeadAttention",
+                 slice_of(inner.type)))
     return keras_fail(call,
                       "netc has no equivalent of a sequence of sequences");
   if (k->depth == KERAS_DEEPEST)

@@ -111,15 +111,6 @@ int emit_two(struct onnx *x, const char *type, int a, int b) {
   return emit(x, emit_open(x, type), ins, 2);
 }
 
-static bool takes_two(const char *type) {
-  static const char *const types[] = {"Add", "Sub", "Mul",
-                                      "Div", "Max", "MatMul"};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (strcmp(type, types[i]) == 0)
-      return true;
-  return false;
-}
-
 /* A letter, a number or an attribute of a formula as a value. */
 static int formula_value(struct onnx *x, const char *word, const int *ins) {
   const char *usual = strchr(word, '=');
@@ -141,7 +132,7 @@ int emit_formula(struct onnx *x, const char *formula, const int *ins) {
       pending[count++] = formula_value(x, word, ins);
       continue;
     }
-    int used = 1 + takes_two(word);
+    int used = word_index("Add Sub Mul Div Max MatMul", slice_of(word)) ? 2 : 1;
     count -= used;
     pending[count] = emit(x, emit_open(x, word), pending + count, used);
     count++;

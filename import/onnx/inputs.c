@@ -25,14 +25,14 @@ onnx_tensor_type(const Onnx__ValueInfoProto *info) {
   return tensor ? type->tensor_type : NULL;
 }
 
+static bool is_end(struct slice end, struct slice name) {
+  return slice_ends_in(name, end);
+}
+
 bool onnx_is_weight_name(const char *name) {
-  static const char *const ends[] = {".weight",        ".bias",
-                                     "running_mean",   "running_var",
-                                     "in_proj_weight", "in_proj_bias"};
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-    if (slice_ends(slice_of(name), ends[i]))
-      return true;
-  return false;
+  static const char ends[] = ".weight .bias running_mean running_var "
+                             "in_proj_weight in_proj_bias";
+  return word_index_as(ends, slice_of(name), is_end);
 }
 
 /* True if --parameter names it. */
@@ -120,31 +120,15 @@ enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
 
 /* The order of channels that an operator needs. */
 static enum taste taste_of(const struct onnx_op *op, size_t input) {
-  static const char *const first[] = {"Conv",
-                                      "ConvTranspose",
-                                      "BatchNormalization",
-                                      "MaxPool",
-                                      "AveragePool",
-                                      "GlobalAveragePool",
-                                      "GlobalMaxPool",
-                                      "InstanceNormalization",
-                                      "Resize",
-                                      "Upsample",
-                                      "LRN",
-                                      "DepthToSpace",
-                                      "SpaceToDepth",
-                                      "MaxRoiPool",
-                                      "RoiAlign"};
-  static const char *const last[] = {
-      "MatMul", "Transpose",          "LSTM",  "GRU",
-      "RNN",    "LayerNormalization", "Einsum"};
-  for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-    if (input == 0 && strcmp(op->type, first[i]) == 0)
-      return TASTE_FIRST;
-  for (size_t i = 0; i < sizeof last / sizeof *last; i++)
-    if (strcmp(op->type, last[i]) == 0)
-      return TASTE_LAST;
-  return TASTE_NONE;
+  static const char first[] =
+      "Conv ConvTranspose BatchNormalization MaxPool AveragePool "
+      "GlobalAveragePool GlobalMaxPool InstanceNormalization Resize Upsample "
+      "LRN DepthToSpace SpaceToDepth MaxRoiPool RoiAlign";
+  static const char last[] =
+      "MatMul Transpose LSTM GRU RNN LayerNormalization Einsum";
+  if (input == 0 && word_index(first, slice_of(op->type)))
+    return TASTE_FIRST;
+  return word_index(last, slice_of(op->type)) ? TASTE_LAST : TASTE_NONE;
 }
 
 /* The order that the first operator with a preference needs. */
@@ -172,17 +156,13 @@ static enum taste taste_for(struct onnx *x, int index) {
 
 /* True for integers that only sums and the like read: they are no indices. */
 static bool is_reckoned(const struct onnx *x, int input) {
-  static const char *const types[] = {"Add", "Sub",   "Mul",   "Max",
-                                      "Min", "Trilu", "CumSum"};
   bool all = true, some = false;
   for (size_t i = 0; i < x->ops.count && all; i++)
     for (size_t k = 0; k < x->ops.at[i].in_count; k++) {
       if (x->ops.at[i].ins[k] != input)
         continue;
-      bool known = false;
-      for (size_t t = 0; t < sizeof types / sizeof *types; t++)
-        known = known || strcmp(x->ops.at[i].type, types[t]) == 0;
-      all = all && known;
+      all = all && word_index("Add Sub Mul Max Min Trilu CumSum",
+                              slice_of(x->ops.at[i].type));
       some = true;
     }
   return all && some;

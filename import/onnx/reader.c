@@ -170,9 +170,8 @@ static void find_buffers(struct onnx *x) {
 
 static struct onnx_row row_of(const struct onnx_op *op) {
   const char *domain = op->proto->domain;
-  bool usual = !domain || !*domain || strcmp(domain, "ai.onnx") == 0 ||
-               strcmp(domain, "com.microsoft") == 0 ||
-               strcmp(domain, "netc") == 0; /* from_torch */
+  bool usual = !domain || !*domain || /* from_torch writes `netc` */
+               word_index("ai.onnx com.microsoft netc", slice_of(domain));
   return usual ? row_named(op->type) : (struct onnx_row){.name = NULL};
 }
 
@@ -318,13 +317,9 @@ static bool attempt(struct onnx *x) {
 
 /* Names that exporters give to every net. */
 static bool says_something(const char *name) {
-  static const char *const none[] = {"torch_jit",  "torch-jit-export",
-                                     "main_graph", "graph",
-                                     "tf2onnx",    "onnx_graph"};
-  for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-    if (name && strcmp(name, none[i]) == 0)
-      return false;
-  return name && *name;
+  static const char none[] =
+      "torch_jit torch-jit-export main_graph graph tf2onnx onnx_graph";
+  return name && *name && !word_index(none, slice_of(name));
 }
 
 /*
