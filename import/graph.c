@@ -59,6 +59,18 @@ bool graph_help(struct graph *graph, const char *format, ...) {
   return false;
 }
 
+bool graph_help_leave(struct graph *graph) {
+  return graph_help(
+      graph, "--allow-unknown leaves it out, and all layers that depend on it");
+}
+
+void graph_note_left(struct graph *graph, const char *name, const char *type) {
+  graph_note(graph,
+             "`%.64s` (%.64s) and all layers that depend on it are left out: "
+             "netc has no equivalent.",
+             name, type);
+}
+
 const char *graph_text(struct graph *graph, const char *format, ...) {
   struct text text = text_new(graph->arena);
   va_list args;

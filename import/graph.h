@@ -142,8 +142,14 @@ bool graph_fail(struct graph *graph, size_t line, const char *format, ...)
 /* Adds help to the error that was kept; returns false. */
 bool graph_help(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Adds the help that --allow-unknown leaves a layer out; returns false. */
+bool graph_help_leave(struct graph *graph);
+
 /* Notes a part of the file that the net leaves out; printed once. */
 void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Notes a layer without an equivalent, which --allow-unknown leaves out. */
+void graph_note_left(struct graph *graph, const char *name, const char *type);
 
 /* Number of tensors that a layer reads: inputs, then tensors by key. */
 static inline size_t graph_feeds(const struct graph_node *node) {

@@ -274,9 +274,7 @@ static bool unknown(struct caffe *c) {
     graph_fail(c->graph, c->at->line,
                "netc has no equivalent of `%s`, a layer of type %s",
                c->at->name, c->at->type);
-    return graph_help(c->graph,
-                      "--allow-unknown leaves it out, and all layers that "
-                      "depend on it");
+    return graph_help_leave(c->graph);
   }
   graph_note(c->graph,
              "`%s` (%s) and all layers that depend on it are left out: netc "

@@ -126,15 +126,6 @@ bool keras_parse(struct keras *k, struct slice file) {
   return true;
 }
 
-static bool refuse(struct keras *k, struct keras_place place,
-                   const struct text *text) {
-  if (!k->graph->failed) {
-    graph_fail(k->graph, place.line, "%.*s", SLICE_ARG(*text));
-    k->graph->error.column = place.column;
-  }
-  return false;
-}
-
 bool keras_refuse(struct keras *k, struct keras_place place, const char *format,
                   ...) {
   struct text text = text_new(k->graph->arena);
@@ -142,17 +133,11 @@ bool keras_refuse(struct keras *k, struct keras_place place, const char *format,
   va_start(args, format);
   text_vprintf(&text, format, args);
   va_end(args);
-  return refuse(k, place, &text);
-}
-
-bool keras_fail(struct keras_call *call, const char *format, ...) {
-  struct text text = text_new(call->graph->arena);
-  va_list args;
-  text_printf(&text, "`%.64s` (%.64s): ", call->name, call->type);
-  va_start(args, format);
-  text_vprintf(&text, format, args);
-  va_end(args);
-  return refuse(call->keras, call->place, &text);
+  if (!k->graph->failed) {
+    graph_fail(k->graph, place.line, "%.*s", SLICE_ARG(text));
+    k->graph->error.column = place.column;
+  }
+  return false;
 }
 
 json_t *keras_member(const json_t *object, const char *key) {

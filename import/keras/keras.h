@@ -119,8 +119,10 @@ const char *keras_string(const json_t *object, const char *key,
 /* Values of a layer's config. */
 
 /* Fails with "`conv1` (Conv2D): ..."; returns false. */
-bool keras_fail(struct keras_call *call, const char *format, ...)
-    PRINTF_LIKE(2, 3);
+#define keras_fail(call, ...)                                       \
+  keras_refuse((call)->keras, (call)->place, "`%.64s` (%.64s): %s", \
+               (call)->name, (call)->type,                          \
+               graph_text((call)->graph, __VA_ARGS__))
 bool keras_bool(const struct keras_call *call, const char *key, bool usual);
 int64_t keras_int(struct keras_call *call, const char *key, int64_t usual,
                   int64_t least, int64_t most);

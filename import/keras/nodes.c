@@ -14,16 +14,11 @@ void keras_begin(const struct keras_call *call) {
 
 bool keras_leave(struct keras_call *call, const char *type, const char *why) {
   if (call->keras->options->allow_unknown) {
-    graph_note(call->graph,
-               "`%.64s` (%.64s) and all layers that depend on it are left out: "
-               "netc has no equivalent.",
-               call->name, type);
+    graph_note_left(call->graph, call->name, type);
     return false;
   }
   keras_fail(call, "%s", why);
-  return graph_help(
-      call->graph,
-      "--allow-unknown leaves it out, and all layers that depend on it");
+  return graph_help_leave(call->graph);
 }
 
 static bool is_open(const json_t *size) {

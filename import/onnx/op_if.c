@@ -65,9 +65,7 @@ bool op_if(struct onnx *x) {
   if (!condition) {
     onnx_fail(x, "its condition depends on the inputs; only a constant "
                  "condition is supported");
-    return graph_help(
-        x->graph,
-        "--allow-unknown leaves it out, and all layers that depend on it");
+    return graph_help_leave(x->graph);
   }
   if (!constant_load(x, condition))
     return false;

@@ -240,9 +240,7 @@ bool onnx_read_op(struct onnx *x) {
     return onnx_leave_out(x, true);
   if (!row.name) {
     onnx_fail(x, "netc supports it only on constants");
-    return graph_help(
-        x->graph,
-        "--allow-unknown leaves it out, and all layers that depend on it");
+    return graph_help_leave(x->graph);
   }
   const struct onnx_view *in = row.view ? onnx_input(x, 0) : NULL;
   if (row.view ? !in || !row.view(x, in) : !row.read(x)) {

@@ -61,7 +61,10 @@ size_t ir_uses(const struct ir_layer *layer);
 bool ir_parse(struct ir *ir, struct slice file);
 
 /* Fails with "`conv1` (Convolution): ..."; returns false. */
-bool ir_fail(struct ir *ir, const char *format, ...) PRINTF_LIKE(2, 3);
+#define ir_fail(ir, ...)                                          \
+  graph_fail((ir)->graph, (ir)->at->line, "`%.100s` (%.64s): %s", \
+             (ir)->at->name, (ir)->at->type,                      \
+             graph_text((ir)->graph, __VA_ARGS__))
 
 /* An attribute of the current layer, or NULL. */
 const char *ir_attribute(const struct ir *ir, const char *name);

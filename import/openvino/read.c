@@ -8,16 +8,6 @@
 
 enum { OPSET = 17 };
 
-bool ir_fail(struct ir *ir, const char *format, ...) {
-  struct text text = text_new(ir->arena);
-  va_list args;
-  va_start(args, format);
-  text_vprintf(&text, format, args);
-  va_end(args);
-  return graph_fail(ir->graph, ir->at->line, "`%.100s` (%.64s): %.*s",
-                    ir->at->name, ir->at->type, (int)text.length, text.at);
-}
-
 const char *ir_attribute(const struct ir *ir, const char *name) {
   for (size_t i = 0; i < ir->at->attributes.count; i++)
     if (strcmp(ir->at->attributes.at[i].name, name) == 0)

@@ -6,16 +6,6 @@
 
 #include "import/values.h"
 
-bool module_fail(struct modules *m, const char *format, ...) {
-  struct text text = text_new(m->graph->arena);
-  va_list args;
-  va_start(args, format);
-  text_vprintf(&text, format, args);
-  va_end(args);
-  return graph_fail(m->graph, 0, "`%.*s` (%.*s): %.*s", SLICE_ARG(m->path),
-                    SLICE_ARG(m->class), SLICE_ARG(text));
-}
-
 struct slice module_class(const struct pickle_value *module) {
   static const char nn[] = "torch.nn.modules.";
   const struct pickle_value *class =

@@ -21,7 +21,9 @@ struct modules {
 };
 
 /* Fails with "`features.3` (Conv2d): WHAT"; returns false. */
-bool module_fail(struct modules *m, const char *format, ...) PRINTF_LIKE(2, 3);
+#define module_fail(m, ...)                                            \
+  graph_fail((m)->graph, 0, "`%.*s` (%.*s): %s", SLICE_ARG((m)->path), \
+             SLICE_ARG((m)->class), graph_text((m)->graph, __VA_ARGS__))
 
 /* "Conv2d" for torch.nn.modules.conv.Conv2d; the full name of other classes. */
 struct slice module_class(const struct pickle_value *module);

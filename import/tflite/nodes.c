@@ -4,16 +4,6 @@
 
 #include "import/tflite/tflite.h"
 
-bool tflite_fail(struct tflite *t, const char *format, ...) {
-  va_list args;
-  struct text text = text_new(t->graph->arena);
-  va_start(args, format);
-  text_vprintf(&text, format, args);
-  va_end(args);
-  return graph_fail(t->graph, 0, "`%.64s` (%.64s): %.*s", t->name, t->word,
-                    (int)text.length, text.at);
-}
-
 /* Operands */
 
 struct tflite_tensor *tflite_tensor_at(struct tflite *t,

@@ -148,9 +148,7 @@ static bool refuse_op(struct tflite *t, bool known) {
   else
     tflite_fail(t, known ? "its input is left out"
                          : "netc has no equivalent of it");
-  return graph_help(
-      t->graph,
-      "--allow-unknown leaves it out, and all layers that depend on it");
+  return graph_help_leave(t->graph);
 }
 
 /* Makes the operator's inputs outputs if an output depends on it. */
@@ -183,10 +181,7 @@ static bool leave_more(struct tflite *t, bool moves) {
 static bool leave_unknown(struct tflite *t) {
   if (!t->options->allow_unknown)
     return refuse_op(t, false);
-  graph_note(t->graph,
-             "`%.64s` (%.64s) and all layers that depend on it are left out: "
-             "netc has no equivalent.",
-             t->name, t->word);
+  graph_note_left(t->graph, t->name, t->word);
   return leave_out(t);
 }
 

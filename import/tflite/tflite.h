@@ -74,7 +74,9 @@ void tflite_keep_steps(struct tflite *t, struct tflite_tensor *tensor,
 /* Operands of the current operator. */
 
 /* Fails with "`conv1` (CONV_2D): ..."; returns false. */
-bool tflite_fail(struct tflite *t, const char *format, ...) PRINTF_LIKE(2, 3);
+#define tflite_fail(t, ...)                                              \
+  graph_fail((t)->graph, 0, "`%.64s` (%.64s): %s", (t)->name, (t)->word, \
+             graph_text((t)->graph, __VA_ARGS__))
 /* NULL if the operator has no such operand. */
 struct tflite_tensor *tflite_in(struct tflite *t, uint64_t index);
 struct tflite_tensor *tflite_out(struct tflite *t, uint64_t index);
