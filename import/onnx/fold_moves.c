@@ -232,9 +232,7 @@ bool fold_reduced(struct onnx *x, struct constant **in) {
   int64_t axes[MOST_AXES], dims[MOST_AXES];
   bool over[MOST_AXES];
   bool keep = onnx_int(x, "keepdims", 1) != 0;
-  int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
-                  ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
-                  : 0;
+  int count = onnx_axes_numbers(x, axes);
   if (count < 0 || !constant_load(x, c) || !fold_is_small(x, c->count))
     return onnx_fail(x, "its axes are not known");
   if (!onnx_mark_axes(x, axes, count, c->rank, over))

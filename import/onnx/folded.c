@@ -14,11 +14,8 @@ static bool is_activation(const char *type) {
 /* Folding makes a new tensor such as `onnx::Conv_193`. A weight with a module's
  * name, `features.0.weight`, never had a norm. */
 static bool has_own_weight(const struct onnx *x, const struct onnx_op *op) {
-  static const char end[] = ".weight";
-  size_t most = sizeof end - 1;
   const char *name = op->ins[1] < 0 ? NULL : x->values.at[op->ins[1]].name;
-  size_t length = name ? strlen(name) : 0;
-  return length > most && strcmp(name + length - most, end) == 0;
+  return name && slice_ends(slice_of(name), ".weight");
 }
 
 static bool may_be_folded(const struct onnx *x, const struct onnx_op *op) {

@@ -62,24 +62,9 @@ static void say(struct onnx *x, const struct onnx_names *names,
 /* The sizes of an input; NULL if it has none or is no tensor. */
 static const Onnx__TensorShapeProto *
 shape_of(const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info);
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
   bool known = type && type->shape && type->shape->n_dim <= MOST_AXES;
   return known ? type->shape : NULL;
-}
-
-/* The size of an axis. 0, and its name if it has one, if neither the file nor
- * --dim gives it. */
-static int64_t size_of(const struct onnx *x,
-                       const Onnx__TensorShapeProto__Dimension *dim,
-                       const char **name) {
-  *name = NULL;
-  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
-    return dim->dim_value;
-  if (dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM)
-    return 0;
-  const struct map_entry *entry = map_find(&x->sizes, slice_of(dim->dim_param));
-  *name = entry ? NULL : dim->dim_param;
-  return entry ? entry->number : 0;
 }
 
 /* Past keys or values: an empty constant. */
@@ -92,7 +77,7 @@ static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
     return false;
   for (size_t i = 0; i < shape->n_dim; i++) {
     const char *name;
-    dims[i] = size_of(x, shape->dim[i], &name);
+    dims[i] = onnx_dim_size(x, shape->dim[i], &name);
     bool past = name && strstr(name, "past");
     empty = empty || past;
     if (!past && dims[i] <= 0)
@@ -100,7 +85,7 @@ static bool make_empty(struct onnx *x, const Onnx__ValueInfoProto *info,
   }
   if (!empty)
     return false;
-  value->constant = constant_new(x, onnx_tensor_type(info)->elem_type,
+  value->constant = constant_new(x, onnx_tensor_type(info->type)->elem_type,
                                  (int)shape->n_dim, dims);
   value->made = true;
   return true;
@@ -115,7 +100,7 @@ static void find_length(struct onnx *x) {
     const Onnx__TensorShapeProto *shape = shape_of(g->input[i]);
     if (!shape || shape->n_dim < 2)
       continue;
-    int64_t size = size_of(x, shape->dim[1], &name);
+    int64_t size = onnx_dim_size(x, shape->dim[1], &name);
     if (strcmp(g->input[i]->name, "attention_mask") == 0)
       open = name;
     else if (strcmp(g->input[i]->name, "input_ids") == 0 ||

@@ -18,11 +18,23 @@ static const struct onnx_place {
     {"GRU", 1, 3},   {"RNN", 1, 3},
 };
 
-const Onnx__TypeProto__Tensor *
-onnx_tensor_type(const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto *type = info->type;
+const Onnx__TypeProto__Tensor *onnx_tensor_type(const Onnx__TypeProto *type) {
   bool tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
   return tensor ? type->tensor_type : NULL;
+}
+
+int64_t onnx_dim_size(const struct onnx *x,
+                      const Onnx__TensorShapeProto__Dimension *dim,
+                      const char **name) {
+  *name = NULL;
+  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+    return dim->dim_value;
+  if (dim->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM ||
+      !dim->dim_param)
+    return 0;
+  const struct map_entry *entry = map_find(&x->sizes, slice_of(dim->dim_param));
+  *name = entry ? NULL : dim->dim_param;
+  return entry ? entry->number : 0;
 }
 
 static bool is_end(struct slice end, struct slice name) {
@@ -61,7 +73,7 @@ static bool names_inputs(struct onnx *x) {
 /* True for an input that is a parameter, exported without its values. */
 static bool is_parameter(struct onnx *x, int index,
                          const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info);
+  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info->type);
   size_t rank = tensor && tensor->shape ? tensor->shape->n_dim : 0;
   if (onnx_is_weight_name(x->values.at[index].name) || is_named(x, info->name))
     return true;
@@ -81,7 +93,7 @@ static bool is_parameter(struct onnx *x, int index,
 }
 
 static bool is_of_reals(const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info);
+  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info->type);
   int type = tensor ? tensor->elem_type : 0;
   return type == TYPE_FLOAT || type == TYPE_DOUBLE || type == 10 || type == 16;
 }
@@ -225,7 +237,7 @@ static bool unknown_axis(struct onnx *x, const char *name, int axis,
 static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
                        const struct import_input *given, int *rank,
                        int64_t *dims) {
-  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info);
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
   if (!type || !type->shape)
     return onnx_fail(x, "the input `%s` is not a tensor with a shape",
                      onnx_shown(x, info->name));
@@ -280,7 +292,7 @@ static const bool *find_boxes(const struct onnx *x) {
 }
 
 static bool is_table(const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info);
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
   return type && type->shape && type->shape->n_dim <= 2;
 }
 
@@ -323,7 +335,7 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
                      onnx_shown(x, info->name));
   for (int i = 0; i < axes.count; i++)
     shape.size[shape.rank++] = dims[axes.order[i]];
-  int type = onnx_tensor_type(info)->elem_type;
+  int type = onnx_tensor_type(info->type)->elem_type;
   const char *word = element_word(x, type, index, &known);
   if (!known)
     return onnx_fail(
@@ -365,9 +377,8 @@ static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
   bool mask = strcmp(info->name, "attention_mask") == 0;
   bool places = strcmp(info->name, "position_ids") == 0;
   int64_t dims[MOST_AXES + 1], *to;
-  int rank, type = info->type && info->type->tensor_type
-                       ? info->type->tensor_type->elem_type
-                       : 0;
+  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info->type);
+  int rank, type = tensor ? tensor->elem_type : 0;
   *done = (mask || places) && (type == TYPE_INT64 || type == TYPE_INT32);
   if (!*done)
     return true;

@@ -12,10 +12,6 @@ static bool is_word(struct onnx *x, int node, enum layer_word word) {
   return graph_at(x->graph, node)->word == word;
 }
 
-static bool is_number(double a, double b) {
-  return a >= b && a <= b;
-}
-
 static int64_t last_size(struct onnx *x, int node) {
   const struct graph_shape *shape = graph_shape(x->graph, node);
   return shape->size[shape->rank - 1];

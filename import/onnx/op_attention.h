@@ -25,6 +25,10 @@ struct onnx_trace {
   struct onnx_layout normed, rotated;
 };
 
+static inline bool is_number(double a, double b) {
+  return a >= b && a <= b;
+}
+
 enum part_of { PART_Q, PART_K, PART_V, PART_PARTS };
 
 /* A projection: a node, and the place of the heads in its features. */

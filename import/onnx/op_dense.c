@@ -7,8 +7,7 @@
 /* The matrix I x O as O x I, the order in files of weights. */
 static struct constant *transposed(struct onnx *x, struct constant *c) {
   struct onnx_layout dense = layout_dense(2, c->dims);
-  static const int order[2] = {1, 0};
-  struct onnx_layout at = layout_order(&dense, 2, order);
+  struct onnx_layout at = layout_move(&dense, 1, 0);
   return constant_through(x, c, &at);
 }
 
@@ -128,14 +127,9 @@ static int matrix(struct onnx *x, const struct onnx_view *view, int rank,
 }
 
 static int cost_of(struct onnx *x, const struct onnx_view *view, bool crossed) {
-  int order[LAYOUT_RANK], rank = view->at.rank, count = 0;
-  for (int i = 0; i < rank; i++)
-    order[count++] = i;
-  if (crossed) {
-    order[rank - 1] = rank - 2;
-    order[rank - 2] = rank - 1;
-  }
-  struct onnx_layout want = layout_order(&view->at, count, order);
+  int rank = view->at.rank;
+  struct onnx_layout want =
+      layout_move(&view->at, rank - 1, rank - 1 - crossed);
   int cost = view_cost(x, view->node, &want);
   return cost < 0 ? 3 : cost;
 }
@@ -183,19 +177,15 @@ static bool product(struct onnx *x, const struct onnx_view *a,
 static bool from_left(struct onnx *x, struct constant *c,
                       const struct onnx_view *view) {
   struct onnx_view turned_view = *view, result;
-  int order[LAYOUT_RANK], rank = view->at.rank;
+  int rank = view->at.rank;
   if (c->rank != 2 || rank < 2)
     return onnx_fail(
         x, "a product of a tensor and a constant of %d axes is not supported",
         c->rank);
-  for (int i = 0; i < rank; i++)
-    order[i] = i;
-  order[rank - 1] = rank - 2;
-  order[rank - 2] = rank - 1;
-  turned_view.at = layout_order(&view->at, rank, order);
+  turned_view.at = layout_move(&view->at, rank - 1, rank - 2);
   if (!linear(x, &turned_view, c, &result))
     return false;
-  result.at = layout_order(&result.at, rank, order);
+  result.at = layout_move(&result.at, rank - 1, rank - 2);
   return onnx_give(x, 0, &result);
 }
 
@@ -227,9 +217,8 @@ bool op_gemm(struct onnx *x, const struct onnx_view *in) {
   if (in->at.rank != 2 || !b || b->rank != 2)
     return onnx_fail(x, "only a product with a matrix of weights is supported");
   a = *in;
-  static const int crossed[2] = {1, 0};
   if (onnx_int(x, "transA", 0))
-    a.at = layout_order(&a.at, 2, crossed);
+    a.at = layout_move(&a.at, 1, 0);
   struct constant *weight = onnx_int(x, "transB", 0) ? b : transposed(x, b);
   if (!linear(x, &a, scaled(x, weight, alpha), &result))
     return false;

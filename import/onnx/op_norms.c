@@ -9,10 +9,11 @@ static double epsilon(const struct onnx *x) {
   return onnx_real(x, "epsilon", (double)1e-5F);
 }
 
-/* Takes weights of `channels` values, by name. */
-static bool take_weights(struct onnx *x, struct graph_node *node,
-                         const char *const *names, int from, int count,
-                         int64_t channels) {
+/* Takes weights of `channels` values: inputs `from` + 1 to `count`. */
+static bool take_weights(struct onnx *x, struct graph_node *node, int from,
+                         int count, int64_t channels) {
+  static const char *const names[] = {"weight", "bias", "running_mean",
+                                      "running_var"};
   for (int i = from; i < count; i++) {
     struct constant *c = onnx_constant(x, (size_t)i + 1);
     if (!c || c->count != channels)
@@ -41,8 +42,6 @@ static bool is_bare(struct onnx *x) {
 }
 
 bool op_batch_norm(struct onnx *x, const struct onnx_view *in) {
-  static const char *const names[] = {"weight", "bias", "running_mean",
-                                      "running_var"};
   struct onnx_view last;
   struct onnx_axes axes;
   if (in->at.rank < 2)
@@ -55,7 +54,7 @@ bool op_batch_norm(struct onnx *x, const struct onnx_view *in) {
   if (bare)
     graph_flag(x->graph, node, "noaffine");
   onnx_put_eps(x, node, epsilon(x));
-  if (!take_weights(x, node, names, bare ? 2 : 0, 4, in->at.dim[1]))
+  if (!take_weights(x, node, bare ? 2 : 0, 4, in->at.dim[1]))
     return false;
   return onnx_give_node(x, &last, node->index);
 }
@@ -92,7 +91,6 @@ static bool group_norm(struct onnx *x, const struct onnx_view *in) {
 }
 
 bool op_instance_norm(struct onnx *x, const struct onnx_view *in) {
-  static const char *const names[] = {"weight", "bias"};
   struct onnx_view map;
   if (in->at.rank < 3)
     return onnx_fail(x, "it needs a batch, channels and positions");
@@ -106,14 +104,12 @@ bool op_instance_norm(struct onnx *x, const struct onnx_view *in) {
   if (unshifted)
     graph_flag(x->graph, node, trivial ? "noaffine" : "nobias");
   onnx_put_eps(x, node, epsilon(x));
-  if (!trivial &&
-      !take_weights(x, node, names, 0, unshifted ? 1 : 2, in->at.dim[1]))
+  if (!trivial && !take_weights(x, node, 0, unshifted ? 1 : 2, in->at.dim[1]))
     return false;
   return onnx_give_node(x, &map, node->index);
 }
 
 bool op_group_norm(struct onnx *x, const struct onnx_view *in) {
-  static const char *const names[] = {"weight", "bias"};
   struct onnx_view map;
   if (in->at.rank < 3)
     return onnx_fail(x, "it needs a batch, channels and positions");
@@ -131,7 +127,7 @@ bool op_group_norm(struct onnx *x, const struct onnx_view *in) {
   onnx_put_eps(x, node, epsilon(x));
   if (is_bare(x))
     graph_flag(x->graph, node, "noaffine");
-  else if (!take_weights(x, node, names, 0, 2, channels))
+  else if (!take_weights(x, node, 0, 2, channels))
     return false;
   return onnx_give_node(x, &map, node->index);
 }
@@ -166,20 +162,6 @@ static bool norm_of_several(struct onnx *x, int axis) {
   return emit_give(x, 0, emit_reshape(x, value, dims, rank));
 }
 
-/* The layer over the last axis, which becomes the node's; NULL: refused. */
-static struct graph_node *norm_of_last(struct onnx *x, enum layer_word word,
-                                       const struct onnx_view *in,
-                                       struct onnx_view *last) {
-  struct onnx_axes axes;
-  if (!in)
-    return NULL;
-  if (!view_to_last(x, in, in->at.rank - 1, last, &axes))
-    return NULL;
-  struct graph_node *node = onnx_layer(x, word, last->node);
-  onnx_put_eps(x, node, epsilon(x));
-  return node;
-}
-
 static int mean_from(struct onnx *x, int value, int axis, int rank) {
   Onnx__NodeProto *mean = emit_open(x, "ReduceMean");
   int64_t axes[MOST_AXES];
@@ -210,37 +192,31 @@ static bool give_moments(struct onnx *x) {
   return emit_give(x, 2, emit_formula(x, "a b Add Sqrt Reciprocal", ins));
 }
 
-bool op_layer_norm(struct onnx *x, const struct onnx_view *in) {
-  static const char *const names[] = {"weight", "bias"};
+/* A norm over the last axis, which becomes the node's. */
+static bool norm_of_last(struct onnx *x, enum layer_word word,
+                         const struct onnx_view *in) {
   struct onnx_view last;
-  int several = several_axes(x, in);
-  if (!give_moments(x))
-    return false;
+  struct onnx_axes axes;
+  int rank = in->at.rank, several = several_axes(x, in);
+  bool bias = word == WORD_LN && onnx_has(x, 2);
   if (several >= 0)
     return norm_of_several(x, several);
-  struct graph_node *node = norm_of_last(x, WORD_LN, in, &last);
-  if (!node)
+  if (!view_to_last(x, in, rank - 1, &last, &axes))
     return false;
-  int64_t channels = in->at.dim[in->at.rank - 1];
-  if (!onnx_has(x, 2))
+  struct graph_node *node = onnx_layer(x, word, last.node);
+  onnx_put_eps(x, node, epsilon(x));
+  if (word == WORD_LN && !bias)
     graph_flag(x->graph, node, "nobias");
-  if (!take_weights(x, node, names, 0, onnx_has(x, 2) ? 2 : 1, channels))
-    return false;
-  return onnx_give_node(x, &last, node->index);
+  return take_weights(x, node, 0, bias ? 2 : 1, in->at.dim[rank - 1]) &&
+         onnx_give_node(x, &last, node->index);
+}
+
+bool op_layer_norm(struct onnx *x, const struct onnx_view *in) {
+  return give_moments(x) && norm_of_last(x, WORD_LN, in);
 }
 
 bool op_rms_norm(struct onnx *x, const struct onnx_view *in) {
-  static const char *const names[] = {"weight"};
-  struct onnx_view last;
-  int several = several_axes(x, in);
-  if (several >= 0)
-    return norm_of_several(x, several);
-  struct graph_node *node = norm_of_last(x, WORD_RMSNORM, in, &last);
-  if (!node)
-    return false;
-  if (!take_weights(x, node, names, 0, 1, in->at.dim[in->at.rank - 1]))
-    return false;
-  return onnx_give_node(x, &last, node->index);
+  return norm_of_last(x, WORD_RMSNORM, in);
 }
 
 bool op_lrn(struct onnx *x, const struct onnx_view *in) {

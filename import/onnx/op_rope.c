@@ -8,10 +8,6 @@
 
 #include "import/onnx/op_attention.h"
 
-static bool is_number(double a, double b) {
-  return a >= b && a <= b;
-}
-
 /* A product with a table, in the axes of a node: the other factor as a view of
  * its base, and the place of the table's values. */
 struct onnx_term {

@@ -293,9 +293,7 @@ static bool reduce(struct onnx *x, const struct onnx_view *in, const bool *over,
 bool op_reduce(struct onnx *x, const struct onnx_view *in) {
   int64_t axes[MOST_AXES];
   bool over[MOST_AXES];
-  int count = onnx_has(x, 1) || onnx_attribute(x, "axes")
-                  ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
-                  : 0;
+  int count = onnx_axes_numbers(x, axes);
   if (count < 0)
     return onnx_fail(x, "its axes depend on the inputs");
   if (count == 0 && onnx_int(x, "noop_with_empty_axes", 0))

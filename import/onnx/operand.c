@@ -65,6 +65,12 @@ int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
   return (int)c->count;
 }
 
+int onnx_axes_numbers(struct onnx *x, int64_t *axes) {
+  return onnx_has(x, 1) || onnx_attribute(x, "axes")
+             ? onnx_numbers(x, 1, "axes", axes, MOST_AXES)
+             : 0;
+}
+
 int onnx_axis(struct onnx *x, int64_t axis, int rank) {
   if (axis >= -rank && axis < rank)
     return (int)(axis < 0 ? axis + rank : axis);

@@ -247,6 +247,8 @@ const struct onnx_view *onnx_input(struct onnx *x, size_t index);
 /* Integers in an input or, in older opsets, in an attribute. */
 int onnx_numbers(struct onnx *x, size_t index, const char *name, int64_t *to,
                  int most);
+/* The axes of a reduction, in input 1 or `axes`; 0: not given. */
+int onnx_axes_numbers(struct onnx *x, int64_t *axes);
 /* An axis from 0; -1 with an error if it does not exist. */
 int onnx_axis(struct onnx *x, int64_t axis, int rank);
 /* An index of an axis, from 0; -1 with an error if it is outside. */
@@ -258,10 +260,14 @@ int onnx_concat_axis(struct onnx *x, int rank);
 bool onnx_mark_axes(struct onnx *x, const int64_t *axes, int count, int rank,
                     bool marked[MOST_AXES]);
 
-/* The element type and sizes of an input; NULL for a sequence, a map, or no
+/* The element type and sizes of a tensor; NULL for a sequence, a map, or no
  * type. Only this function reads TypeProto's union. */
-const Onnx__TypeProto__Tensor *
-onnx_tensor_type(const Onnx__ValueInfoProto *info);
+const Onnx__TypeProto__Tensor *onnx_tensor_type(const Onnx__TypeProto *type);
+/* The size of an axis. 0, and its name if it has one, if neither the file nor
+ * --dim gives it. */
+int64_t onnx_dim_size(const struct onnx *x,
+                      const Onnx__TensorShapeProto__Dimension *dim,
+                      const char **name);
 
 /* True for "conv1.weight" and similar names of parameters. */
 bool onnx_is_weight_name(const char *name);

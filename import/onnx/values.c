@@ -70,36 +70,17 @@ const struct onnx_view *onnx_input(struct onnx *x, size_t index) {
   return value->view;
 }
 
-static const Onnx__TensorShapeProto *stated_shape(const Onnx__TypeProto *type) {
-  return type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
-                 type->tensor_type
-             ? type->tensor_type->shape
-             : NULL;
-}
-
-/* The size of a stated axis; 0 if it is dynamic. */
-static int64_t stated_size(struct onnx *x,
-                           const Onnx__TensorShapeProto__Dimension *dim) {
-  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
-    return dim->dim_value;
-  if (dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
-      dim->dim_param) {
-    const struct map_entry *given =
-        map_find(&x->sizes, slice_of(dim->dim_param));
-    return given ? given->number : 0;
-  }
-  return 0;
-}
-
 /* Fails if the file states another shape. */
 static bool check_stated(struct onnx *x, const struct onnx_value *value,
                          int rank, const int64_t *dims) {
-  const Onnx__TensorShapeProto *shape = stated_shape(value->type);
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(value->type);
+  const Onnx__TensorShapeProto *shape = type ? type->shape : NULL;
+  const char *open;
   if (!shape || shape->n_dim == 0)
     return true;
   bool same = (int)shape->n_dim == rank;
   for (int i = 0; same && i < rank; i++) {
-    int64_t stated = stated_size(x, shape->dim[i]);
+    int64_t stated = onnx_dim_size(x, shape->dim[i], &open);
     same = stated <= 0 || stated == dims[i];
   }
   if (same)
@@ -107,7 +88,7 @@ static bool check_stated(struct onnx *x, const struct onnx_value *value,
   struct text text = text_new(x->arena);
   for (size_t i = 0; i < shape->n_dim && i < MOST_AXES; i++)
     text_printf(&text, "%s%" PRId64, i ? "x" : "",
-                stated_size(x, shape->dim[i]));
+                onnx_dim_size(x, shape->dim[i], &open));
   return onnx_fail(x, "`%s` is %s in the file, but %s according to its inputs",
                    onnx_shown(x, value->name), text_string(&text),
                    graph_sizes(x->graph, dims, rank));
