@@ -282,10 +282,11 @@ static bool check_tops(struct caffe *c, const struct caffe_layer *layer) {
   return true;
 }
 
-static void leave_out(struct caffe *c, const struct caffe_layer *layer) {
+static bool leave_out(struct caffe *c, const struct caffe_layer *layer) {
   for (size_t i = 0; i < layer->top_count; i++)
     if (!map_find(&c->blobs, layer->tops[i]))
       map_add(c->graph->arena, &c->blobs, layer->tops[i])->number = 0;
+  return true;
 }
 
 static bool read_layer(struct caffe *c, struct prototxt_field *message) {
@@ -299,23 +300,17 @@ static bool read_layer(struct caffe *c, struct prototxt_field *message) {
     return false;
   if (is_source(&layer))
     return add_data(c, &layer);
-  if (word_index(boxes, slice_of(layer.type))) {
+  bool decodes = word_index(boxes, slice_of(layer.type));
+  if (decodes)
     graph_note(c->graph,
                "%s is left out: it computes boxes and has no weights.",
                layer.type);
-    leave_out(c, &layer);
-    return true;
-  }
-  if (is_left_out(layer.type)) {
-    leave_out(c, &layer);
-    return true;
-  }
+  if (decodes || is_left_out(layer.type))
+    return leave_out(c, &layer);
   if (!read_bottoms(c, &layer, &whole))
     return false;
-  if (!whole) {
-    leave_out(c, &layer);
-    return true;
-  }
+  if (!whole)
+    return leave_out(c, &layer);
   if (layer.bottom_count == 0)
     return graph_fail(c->graph, layer.line, "`%s` (%s) has no `bottom`",
                       layer.name, layer.type);

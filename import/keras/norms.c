@@ -50,22 +50,15 @@ static bool finish_norm(struct keras_call *call, struct graph_node *node) {
          keras_give_same(call, last);
 }
 
-bool keras_batch_norm(struct keras_call *call) {
+/* BatchNormalization, LayerNormalization. */
+bool keras_norm(struct keras_call *call) {
+  enum layer_word word = call->row->words[0];
+  const char *other = word == WORD_BN ? "renorm" : "rms_scaling";
   if (!keras_on_channels(call))
     return false;
-  if (keras_bool(call, "renorm", false))
-    return keras_fail(call, "netc has no equivalent of `renorm`");
-  struct graph_node *node = keras_node(call, WORD_BN, call->inputs[0].node);
-  put_eps(call, node, 1e-3);
-  return finish_norm(call, node);
-}
-
-bool keras_layer_norm(struct keras_call *call) {
-  if (!keras_on_channels(call))
-    return false;
-  if (keras_bool(call, "rms_scaling", false))
-    return keras_fail(call, "netc has no equivalent of `rms_scaling`");
-  struct graph_node *node = keras_node(call, WORD_LN, call->inputs[0].node);
+  if (keras_bool(call, other, false))
+    return keras_fail(call, "netc has no equivalent of `%s`", other);
+  struct graph_node *node = keras_node(call, word, call->inputs[0].node);
   put_eps(call, node, 1e-3);
   return finish_norm(call, node);
 }
