@@ -25,8 +25,9 @@ bool op_formula(struct onnx *x) {
   const int ins[] = {emit_input(x, 0), emit_input(x, 1)};
   while (strcmp(f->type, x->at->type) != 0)
     f++;
-  if (ins[0] < 0 || (ins[1] < 0 && strstr(f->steps, " b ")))
-    return onnx_fail(x, "an input is missing");
+  bool two = strstr(f->steps, " b ");
+  if (ins[0] < 0 || (two && ins[1] < 0))
+    return onnx_fail(x, two ? "an input is missing" : "it has no input");
   return emit_give(x, 0, emit_formula(x, f->steps, ins));
 }
 
