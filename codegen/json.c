@@ -17,7 +17,11 @@ static void put_settings(struct json_writer *w) {
     json_member_open(&w->json, sections[i].name, '{');
     for (; specs->name; specs++) {
       const void *at = (const char *)sections[i].section + specs->offset;
-      if (specs->type == TYPE_CHOICE && *(const int *)at)
+      if (specs->parts == PARTS_ONLY) {
+        settings_put_parts(&w->scratch, sections[i].specs, specs,
+                           sections[i].section);
+        json_member_string(&w->json, specs->name, writer_text(w));
+      } else if (specs->type == TYPE_CHOICE && *(const int *)at)
         json_member_string(&w->json, specs->name,
                            settings_choice(s, specs, *(const int *)at));
       else

@@ -109,21 +109,29 @@ static bool is_lost(struct flat *f, const struct arg_spec *spec,
 }
 
 static void put_settings(struct flat *f, const char *word,
-                         const struct arg_spec *specs, const void *section) {
+                         const struct arg_spec *specs, const void *section,
+                         const void *usual) {
   const struct settings *settings = f->c->settings;
+  const struct arg_spec *all = specs;
+  struct text parts = text_new(f->c->arena);
   bool any = false;
   for (; specs->name; specs++) {
     const void *at = (const char *)section + specs->offset;
     int64_t value =
         arg_is_int64(specs) ? *(const int64_t *)at : *(const int *)at;
-    if (value == specs->initial || is_lost(f, specs, value))
+    if (specs->forms || is_lost(f, specs, value) ||
+        !settings_differ(all, specs, section, usual))
       continue;
     text_printf(f->out, "%s %s=", any ? "" : word, specs->name);
     if (specs->type == TYPE_DECIMAL)
       text_millionths(f->out, value);
     else if (specs->type == TYPE_INT && (value >= 0 || !specs->words))
       text_int(f->out, value);
-    else
+    else if (specs->parts) {
+      parts.length = 0;
+      settings_put_parts(&parts, all, specs, section);
+      put_choice(f->out, specs, text_slice(&parts));
+    } else
       put_choice(
           f->out, specs,
           settings_choice(settings, specs, (int)(value < 0 ? -value : value)));
@@ -396,6 +404,8 @@ void emit_net(const struct compiled *c, struct text *out) {
   struct flat f = {.c = c, .model = c->model, .out = out, .current = NO_NODE};
   static const struct netc_options all = {0};
   struct compiled whole = *c;
+  struct settings usual;
+  settings_open(&usual);
   whole.options = &all;
   struct rows rows = rows_of(&whole);
   f.labels = arena_alloc(c->arena, c->model->nodes.count + 1, sizeof *f.labels);
@@ -424,7 +434,7 @@ void emit_net(const struct compiled *c, struct text *out) {
       put_outputs(&f, node);
     end_row(&f, row, i + 1 == rows.count);
   }
-  put_settings(&f, "train", train_specs, &c->given->train);
-  put_settings(&f, "infer", infer_specs, &c->given->infer);
-  put_settings(&f, "budget", budget_specs, &c->given->budget);
+  put_settings(&f, "train", train_specs, &c->given->train, &usual.train);
+  put_settings(&f, "infer", infer_specs, &c->given->infer, &usual.infer);
+  put_settings(&f, "budget", budget_specs, &c->given->budget, &usual.budget);
 }

@@ -146,8 +146,7 @@ bool option_setting(enum command command, size_t *index,
                     struct netc_setting *setting) {
   while (settings_taken(command) &&
          netc_setting((*index)++, setting) == NETC_OK)
-    if (!is_hidden(command, setting->name) &&
-        !setting_row(slice_of(setting->name)).old)
+    if (!is_hidden(command, setting->name) && !setting->now)
       return true;
   return false;
 }
@@ -158,7 +157,7 @@ bool option_listed(enum command command, const struct option_row *row) {
 
 bool setting_listed(size_t *index, struct netc_setting *setting) {
   while (netc_setting((*index)++, setting) == NETC_OK)
-    if (!setting_row(slice_of(setting->name)).old)
+    if (!setting->now)
       return true;
   return false;
 }

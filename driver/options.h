@@ -55,7 +55,6 @@ struct setting_row {
   bool last;           /* set after all options, as --devices may follow */
   bool leads;          /* with several values, the first column of tables */
   bool devices;        /* names a device; `all` stands for all of them */
-  bool old;            /* still accepted, but in no list */
   unsigned hidden;     /* commands whose hints never mention it: FOR(...) */
 };
 

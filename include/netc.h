@@ -1096,6 +1096,7 @@ struct netc_setting {
   size_t size;
   const char *name;    /* "data_parallel"; netc_set also takes - for _ */
   const char *section; /* "train", "infer" or "train infer" */
+  const char *now;     /* an old name: the setting that replaces it; or NULL */
 };
 
 struct netc_layer_kind {

@@ -88,6 +88,10 @@ enum {
   LIMIT_INPUTS = 4, /* maximum number of TYPE_INPUT rows among them */
 };
 
+/* Parts of a setting's value, as `cache="q8_0 q4_0"`: none, beside a value of
+ * its own, or nothing else. */
+enum arg_parts { PARTS_NONE, PARTS_TOO, PARTS_ONLY };
+
 struct arg_spec {
   const char *name; /* key, and name in the manual */
   enum arg_type type;
@@ -106,6 +110,11 @@ struct arg_spec {
   const char *number;   /* TYPE_WORDS: the key for a number, or NULL */
   const char *fallback; /* the default, for the manual */
   const char *doc;
+  /* Settings: the one that replaces an old name; and, if the old one is now a
+   * part of its value, the words of the part: one for each of `words`, "small:"
+   * before a number, or "" for a second word of the setting. */
+  const char *now, *forms;
+  enum arg_parts parts;
 };
 
 static inline bool arg_is_int64(const struct arg_spec *spec) {

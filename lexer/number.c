@@ -123,6 +123,16 @@ const char *scan_unit(struct slice letters) {
   return NULL;
 }
 
+bool scan_amount(struct slice text, int64_t *value) {
+  struct number n;
+  if (!text.length || !is_digit(*text.at) || !read_number(&n, text) ||
+      n.exponent || n.overflow ||
+      !mul_i64(n.digits, units[n.unit].factor, value) || *value % n.scale != 0)
+    return false;
+  *value /= n.scale;
+  return true;
+}
+
 /* Explains 32X32X3, 8gb and `repeat 3x`. */
 static bool hint_number(struct scan *scan, struct diagnostic *d,
                         struct slice text, struct span span) {

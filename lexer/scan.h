@@ -27,6 +27,9 @@ bool is_name(struct slice text);
 /* The unit with these letters in any case: GiB, M; or NULL. */
 const char *scan_unit(struct slice letters);
 
+/* Reads a whole number, which may have a unit: "64MiB". False: it is none. */
+bool scan_amount(struct slice text, int64_t *value);
+
 /* True for blanks within a line. */
 static inline bool scan_is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';

@@ -77,6 +77,7 @@ enum netc_status netc_setting(size_t index, struct netc_setting *setting) {
   if (!spec)
     return NETC_USAGE;
   found.name = spec->name;
+  found.now = spec->now;
   return FILL(setting, &found);
 }
 

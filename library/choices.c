@@ -77,6 +77,8 @@ static void add_options(struct choices *c, const struct arg_spec *specs,
   for (int64_t i = 0; specs && specs[i].name; i++) {
     const struct arg_spec *spec = &specs[i];
     int64_t row = setting ? -1 : i;
+    if (spec->now)
+      continue;
     if (spec->type == TYPE_PADDING || spec->place == PLACE_STRIDE)
       add(c, NETC_TOKEN_OPTION, spec->place == PLACE_STRIDE ? "/" : spec->name,
           spec->doc, kind, row);

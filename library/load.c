@@ -261,7 +261,8 @@ static bool has_key(const struct arg_spec *specs, struct slice key,
                     struct suggestion *suggestion) {
   bool found = false;
   for (; specs->name; specs++) {
-    suggest_offer(suggestion, slice_of(specs->name));
+    if (!specs->now)
+      suggest_offer(suggestion, slice_of(specs->name));
     found = found || slice_is(key, specs->name);
   }
   return found;

@@ -71,16 +71,17 @@ static struct slice next_word(const char **at) {
   return word;
 }
 
-/* `flash` is a board's if it is a size. */
+/* `flash` is a board's if it is a size; an old name means the new one. */
 static struct slice subject_name(const struct netc *netc,
                                  struct slice setting) {
   return slice_is(setting, "flash") && netc->load->settings.infer.flash > 0
              ? slice_of("ram")
-             : setting;
+             : settings_now(setting);
 }
 
 static unsigned subjects_of(struct slice setting) {
   unsigned found = 0;
+  setting = settings_now(setting);
   for (int i = 0; i < SUBJECT_COUNT; i++) {
     const char *at = subjects[i];
     for (struct slice word; (word = next_word(&at)).length;)
@@ -103,12 +104,10 @@ static const struct use *use_of(const char *output) {
 /* True if a setting differs from its default. */
 static bool differs(const struct arg_spec *specs, struct slice name,
                     const void *section, const void *usual) {
-  while (specs->name && !slice_is(name, specs->name))
-    specs++;
-  return specs->name &&
-         memcmp((const char *)section + specs->offset,
-                (const char *)usual + specs->offset,
-                arg_is_int64(specs) ? sizeof(int64_t) : sizeof(int)) != 0;
+  const struct arg_spec *spec = specs;
+  while (spec->name && !slice_is(name, spec->name))
+    spec++;
+  return spec->name && settings_differ(specs, spec, section, usual);
 }
 
 static bool is_chosen(const struct settings *settings, struct slice name) {

@@ -134,8 +134,9 @@ struct stmt *build_message(struct parser *p, struct named word,
 struct expr *build_quoted(struct parser *p, struct slice key, struct slice text,
                           struct span string) {
   static const enum token number = TOKEN_INT;
-  static const char *const keys[] = {"gpu", "board",        "runtime",
-                                     "cut", "tensor_split", "weight_dtype"};
+  static const char *const keys[] = {
+      "gpu",          "board", "runtime", "cut",  "tensor_split",
+      "weight_dtype", "cache", "gather",  "rule", "sequence_parallel"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (slice_is(key, keys[i]))
       return build_name(p, EXPR_TEXT, text, string);

@@ -28,16 +28,22 @@ static inline bool collect(void *user, const char *bytes, size_t length) {
 static inline void choose(struct netc *netc, const char *options) {
   char text[256];
   snprintf(text, sizeof text, "%s", options);
-  for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
-    char *value = strchr(word, '=');
+  for (char *word = text; *(word += strspn(word, " "));) {
+    char *value = strchr(word, '='), *next;
     assert_non_null(value);
     *value++ = '\0';
+    bool quoted = *value == '\''; /* cache='q8_0 q4_0' */
+    value += quoted;
+    next = value + strcspn(value, quoted ? "'" : " ");
+    bool last = !*next;
+    *next = '\0';
     enum netc_status status = strncmp(word, "-D", 2) == 0
                                   ? netc_define(netc, word + 2, value)
                                   : netc_set(netc, word, value);
     if (status != NETC_OK)
       print_error("%s=%s: %s\n", word, value, netc_message(netc));
     assert_int_equal(status, NETC_OK);
+    word = next + !last;
   }
 }
 

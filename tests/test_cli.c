@@ -120,23 +120,42 @@ static void options_of_other_programs_lead_to_ours(void **state) {
 /* Old spellings do what the new ones do, and no help lists them. */
 static void old_spellings_are_accepted(void **state) {
   (void)state;
+#define VGG "examples/vgg16.net "
+#define GPT "zoo:gpt2 --tensor-parallel 2 --emit=net "
   static const char *const pairs[][2] = {
-      {"--sort macs --top 2", "--sort macs:2"},
-      {"--unfold --expand", "--unfold=fused"},
-      {"--emit=json --timeline", "--emit=json --details"}};
+      {VGG "--sort macs --top 2", VGG "--sort macs:2"},
+      {VGG "--unfold --expand", VGG "--unfold=fused"},
+      {VGG "--emit=json --timeline", VGG "--emit=json --details"},
+      {VGG "--emit=net --misc 64MiB --rule x3",
+       VGG "--emit=net --rule 'x3 misc:64MiB'"},
+      {VGG
+       "--emit=net --unit layer --keep-small 9 --reshard off --prefetch off",
+       VGG "--emit=net --gather 'layer no_reshard no_prefetch small:9'"},
+      {VGG "--emit=net --flat-gather on", VGG "--emit=net --gather flat"},
+      {GPT "--keep-gathered on --sequence-parallel on",
+       GPT "--sequence-parallel keep"},
+      {GPT "--cache-v q4_0 --cache q8_0", GPT "--cache 'q8_0 q4_0'"}};
+#undef VGG
+#undef GPT
   for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-    struct run old = run(NETC " examples/vgg16.net %s", pairs[i][0]);
-    struct run now = run(NETC " examples/vgg16.net %s", pairs[i][1]);
+    struct run old = run(NETC " %s", pairs[i][0]);
+    struct run now = run(NETC " %s", pairs[i][1]);
     assert_int_equal(old.status, 0);
     assert_true(*old.out);
     assert_string_equal(old.out, now.out);
     run_free(&old);
     run_free(&now);
   }
-  expect(NETC " help all | grep -e '--top\\|--expand\\|--timeline\\|--step'", 1,
-         "", "");
+  expect(NETC " help all | grep -e "
+              "'--top\\|--expand\\|--timeline\\|--step\\|--reshard'",
+         1, "", "");
   expect(NETC " examples/vgg16.net --sort macs:x", 2, "",
          "--sort takes a number from 1 ");
+  expect(NETC " examples/vgg16.net --gather 'layer block'", 2, "",
+         "`block` sets what an earlier word of gather sets");
+  expect(NETC " examples/vgg16.net --cache ''", 2, "", "a value is missing");
+  expect(NETC " examples/vgg16.net --gather small:many", 2, "",
+         "unknown gather `small:many`; choose one of: block, ");
   expect(NETC " examples/vgg16.net --unfold=x", 2, "",
          "write --unfold, or --unfold=fused");
   expect(NETC " explain receptive field tight | grep '^# '", 0,

@@ -505,9 +505,9 @@ static void what_is_gathered_is_kept(void **state) {
   (void)state;
   const char *net = "input 16x32\nrepeat 2 { ln\nmul { linear 64 nobias } "
                     "{ linear 64 nobias }\nlinear 32 nobias }\n";
-#define SHARED "batch=2 tensor_parallel=4 sequence_parallel=on"
-  json_t *json = compile(net, SHARED CPU);
-  json_t *kept = compile(net, SHARED " keep_gathered=on" CPU);
+#define SHARED "batch=2 tensor_parallel=4 sequence_parallel="
+  json_t *json = compile(net, SHARED "on" CPU);
+  json_t *kept = compile(net, SHARED "keep" CPU);
   int64_t whole = 4 * 2 * 16 * 32;
   assert_int_equal(stage(kept, 0, "saved_bytes") -
                        stage(json, 0, "saved_bytes"),
@@ -543,9 +543,9 @@ static void units_are_gathered_as_the_settings_say(void **state) {
     int64_t values; /* of 4 bytes */
   } cases[] = {
       {"zero=3", "gathered_bytes", 3 * FIRST},
-      {"zero=3 prefetch=off", "gathered_bytes", 2 * FIRST},
-      {"zero=3 reshard=off", "gathered_bytes", FIRST + N},
-      {"zero=3 reshard=off", "parameter_bytes", N / 8},
+      {"zero=3 gather=no_prefetch", "gathered_bytes", 2 * FIRST},
+      {"zero=3 gather=no_reshard", "gathered_bytes", FIRST + N},
+      {"zero=3 gather=no_reshard", "parameter_bytes", N / 8},
       {"zero=2 bucket=4000", "gathered_bytes", 2 * 1000},
       {"zero=2 bucket=1MiB", "gathered_bytes", N},
       {"zero=1", "gathered_bytes", 0},
@@ -553,7 +553,7 @@ static void units_are_gathered_as_the_settings_say(void **state) {
       {"bucket=view", "bucket_bytes", 0},
       {"", "bucket_bytes", N},
       /* Biases stay whole: their 160 values are not divided. */
-      {"zero=3 keep_small=129", "parameter_bytes", (N - 160) / 8 + 160},
+      {"zero=3 gather=small:129", "parameter_bytes", (N - 160) / 8 + 160},
       {"zero=3 shard_devices=2", "parameter_bytes", N / 2},
       {"zero=2 shard_devices=4", "gradient_bytes", N / 4},
   };

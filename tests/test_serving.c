@@ -182,9 +182,9 @@ static void keys_and_values_in_blocks(void **state) {
       {"cache=q4_1", 20, 20},
       {"cache=q4_0", 18, 18},
       {"cache=iq4_nl", 18, 18},
-      {"cache=q8_0 cache_v=q4_0", 34, 18},
-      {"cache=q8_0 cache_v=f16", 34, 64},
-      {"cache_v=q8_0 dtype=f16", 64, 34},
+      {"cache='q8_0 q4_0'", 34, 18},
+      {"cache='q8_0 f16'", 34, 64},
+      {"cache='f16 q8_0' dtype=f16", 64, 34},
   };
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     char options[100];
@@ -234,12 +234,13 @@ static void windows_keep_what_a_chunk_sees(void **state) {
   assert_int_equal(cache_of(near, "context=1000 prefill=100"), 144 * one);
   assert_int_equal(cache_of(near, "context=100 prefill=100"), 112 * one);
   assert_int_equal(cache_of(near, "context=1000 page=1 prefill=8"), 28 * one);
-  assert_int_equal(cache_of(near, "context=1000 step=llama.cpp ubatch=100"),
+  assert_int_equal(cache_of(near, "context=1000 runtime=llama.cpp ubatch=100"),
                    256 * half);
-  assert_int_equal(cache_of(near, "context=2000 step=llama.cpp"), 768 * half);
-  assert_int_equal(cache_of(near, "context=300 step=llama.cpp"), 512 * half);
-  assert_int_equal(cache_of(all, "context=100 step=llama.cpp"), 256 * half);
-  assert_int_equal(cache_of(all, "context=100 step=llama.cpp cache=f32"),
+  assert_int_equal(cache_of(near, "context=2000 runtime=llama.cpp"),
+                   768 * half);
+  assert_int_equal(cache_of(near, "context=300 runtime=llama.cpp"), 512 * half);
+  assert_int_equal(cache_of(all, "context=100 runtime=llama.cpp"), 256 * half);
+  assert_int_equal(cache_of(all, "context=100 runtime=llama.cpp cache=f32"),
                    256 * one);
 }
 
@@ -272,7 +273,7 @@ static void the_step_is_llama_cpps(void **state) {
   };
   for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
     char options[200];
-    snprintf(options, sizeof options, "dtype=f16 step=llama.cpp %s",
+    snprintf(options, sizeof options, "dtype=f16 runtime=llama.cpp %s",
              logs[i].options);
     json_t *json = predict_file("examples/zoo/llama.net", options);
     int64_t bytes = (int64_t)(logs[i].printed * 0x1p20);
@@ -287,13 +288,13 @@ static void the_step_is_llama_cpps(void **state) {
   /* One matrix for queries, keys and values: six rows of the width. */
   json_t *json = predict("net p\ninput tokens 8 : i32\nembed 10 64\n"
                          "attention 4 causal nobias packed\nlinear 10\n",
-                         "step=llama.cpp context=256 ubatch=128 flash=off");
+                         "runtime=llama.cpp context=256 ubatch=128 flash=off");
   assert_int_equal(serving(json, "compute_bytes"),
                    128 * 4 * (4 * 256 + 256 + 6 * 64));
   json_decref(json);
   /* Parted: scores of words are where the output is. */
   json = predict_file("examples/zoo/llama.net",
-                      "step=llama.cpp gpu_layers=4 context=512");
+                      "runtime=llama.cpp gpu_layers=4 context=512");
   assert_int_equal(serving(json, "compute_bytes"), 512 * 4 * 4096);
   assert_int_equal(serving(json, "host.compute_bytes"),
                    512 * 4 * (32000 + 4096));
@@ -601,7 +602,7 @@ static void scores_are_of_all_or_the_last(void **state) {
              "-Dnum_key_value_heads=8 "
              "-Dintermediate_size=14336 -Dvocab_size=128256 context=2048 "
              "sequences=%d "
-             "step=llama.cpp scores=last",
+             "runtime=llama.cpp scores=last",
              (int)sequences);
     int64_t ends = sequences < 512 ? sequences : 512;
     assert_int_equal(ask_serving(net, options, "compute_bytes"),

@@ -10,7 +10,7 @@
   "examples/zoo/llama.net -Dnum_key_value_heads=8 "        \
   "-Dintermediate_size=14336 -Dvocab_size=128256 --dtype " \
   "f16 --predict "
-#define Q4 LLAMA "--weight-dtype q4_k_m --step llama.cpp "
+#define Q4 LLAMA "--weight-dtype q4_k_m --runtime llama.cpp "
 
 static json_t *time_of(const char *options, const char *path, json_t **report) {
   struct run got = run(NETC " %s --emit json=-", options);
@@ -138,7 +138,7 @@ static void what_is_missing_is_reported(void **state) {
       {Q4 "--gpu mi300x", "of this architecture"},
       {Q4 "--gpu rtx4090 --gpu-layers 20", "on one card"},
       {Q4 "--gpu rtx4090 --sequences 4", "decode one sequence"},
-      {"examples/zoo/mixtral.net --predict --gpu a100-80 --step llama.cpp",
+      {"examples/zoo/mixtral.net --predict --gpu a100-80 --runtime llama.cpp",
        "have no experts"},
       {Q4 "--gpu apple-64", "the bandwidth of its memory"}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -231,7 +231,7 @@ static void a_type_without_units_is_reported(void **state) {
       {"--gpu a100-80 --predict --dtype bf16", NULL, NULL},
       {"--gpu t4 --predict --dtype f16", NULL, NULL},
       {"--gpu mi300x --predict --dtype bf16", NULL, NULL},
-      {"--gpu t4 --predict --dtype bf16 --weight-dtype q4_k_m --step llama.cpp",
+      {"--gpu t4 --predict --dtype bf16 --weight-dtype q4_k_m --runtime llama.cpp",
        NULL, NULL},
       {"--gpu t4 --dtype f32 --precision mixed", NULL, NULL}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

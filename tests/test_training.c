@@ -156,7 +156,7 @@ static void what_passes_63_bits_is_said(void **state) {
       "dtype=i4 accumulate=9223372036854775807",
       "align=1048576 gpu=t4",
       "data_parallel=1048576 zero=2 bucket=9223372036854775807 ema=on",
-      "zero=3 keep_small=9223372036854775807 gradient_dtype=f64",
+      "zero=3 gather=small:9223372036854775807 gradient_dtype=f64",
       "precision=master paged=on keep_gradients=on optimizer=adam",
       "zero=3 offload=all host_memory=9223372036854775807",
       ("offload=activations host_memory=1GiB host_devices=1048576 "

@@ -34,7 +34,7 @@ def options(row):
     if row['precision'] == 'amp_bf16':
         o += ['--gradient-dtype', 'f32']
     if row['sharding'] == 'SHARD_GRAD_OP':
-        o += ['--reshard', 'off']
+        o += ['--gather', 'no_reshard']
     if row['checkpointed'] == '1':
         o += ['--checkpoint', row['layers']]
     return o

@@ -9,6 +9,7 @@ tests/test_large.c compares each row.
 """
 import json
 import re
+import shlex
 import subprocess
 import sys
 
@@ -35,7 +36,7 @@ for other memory (DeepSpeed's 1.5), a part that the source does not state.
 
 def report(netc, net, options):
     command = [netc, net]
-    for word in options.split():
+    for word in shlex.split(options):
         name, value = word.split("=", 1)
         if name.startswith("-D"):
             command += ["-D", f"{name[2:]}={value}"]

@@ -57,7 +57,7 @@ def asked(netc, card, model, weights, context):
         options += ['--weight-dtype', weights]
     made = subprocess.run(
         [netc, NET, *options, '--dtype', 'f16', '--predict', '--gpu', card,
-         '--step', 'llama.cpp', '--context', str(context),
+         '--runtime', 'llama.cpp', '--context', str(context),
          '--emit', 'json=-'], capture_output=True, check=True)
     return json.loads(made.stdout)['serving']['time']
 

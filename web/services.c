@@ -187,7 +187,7 @@ void web_catalog(void) {
   json_put_close(&a.json, ']');
   json_member_open(&a.json, "settings", '{');
   for (size_t i = 0; netc_setting(i, &setting) == NETC_OK; i++)
-    if (netc_setting_argument(i, &argument) == NETC_OK)
+    if (!setting.now && netc_setting_argument(i, &argument) == NETC_OK)
       web_member(&a, setting.name, argument.words);
   json_put_close(&a.json, '}');
   web_say_end(&a, '}');

@@ -241,7 +241,7 @@ static bool blocks_divide(struct refusal *r, const struct model *model,
   const struct block_type *v = cache_blocks(cache_type_v(infer));
   if (!k && !v)
     return true;
-  r->setting = infer->cache_v && v ? "cache_v" : "cache";
+  r->setting = "cache";
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
     if (!layer.kind->cache || model->nodes.at[i].train_only ||
@@ -285,7 +285,10 @@ static bool keeps_values(struct refusal *r,
       r->why,
       "llama.cpp needs flash attention for a KV cache with values in %s",
       cache_word(cache_type_v(infer)));
-  text_put(r->help, "use `attention=fused`, or `cache_v=f16`");
+  text_printf(r->help,
+              "use `attention=fused`, or `cache=\"%s f16\"`, which has values "
+              "in f16",
+              cache_word(cache_type(infer)));
   return false;
 }
 

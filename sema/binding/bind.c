@@ -133,6 +133,9 @@ static void bind_row(struct expander *e, struct binding *b, int row,
   if (b->failed && s.value.kind == VALUE_POISON)
     b->poisoned = true;
   b->failed = failed || b->failed;
+  for (int i = 0; spec->forms && b->specs[i].name; i++)
+    if (settings_is_part(spec, &b->specs[i]))
+      b->spans[i] = span; /* as messages name that one */
 }
 
 /* The next free position; -1: none. */
@@ -207,7 +210,8 @@ static void unknown_key(struct expander *e, struct binding *b,
                         const struct arg *arg) {
   struct suggestion s = suggest_begin(arg->key);
   for (int i = 0; b->specs[i].name; i++)
-    suggest_offer(&s, slice_of(b->specs[i].name));
+    if (!b->specs[i].now)
+      suggest_offer(&s, slice_of(b->specs[i].name));
   for (int i = 0; row_specs[i].name; i++)
     suggest_offer(&s, slice_of(row_specs[i].name));
   struct diagnostic *d =
@@ -220,7 +224,8 @@ static void unknown_key(struct expander *e, struct binding *b,
     diag_suggest(d, arg_key_span(arg), s.best);
   struct text all = text_new(e->arena);
   for (int i = 0; b->specs[i].name; i++)
-    text_printf(&all, "%s%s", i ? ", " : "options: ", b->specs[i].name);
+    if (!b->specs[i].now)
+      text_printf(&all, "%s%s", i ? ", " : "options: ", b->specs[i].name);
   if (!all.length)
     text_printf(&all, "%s takes no options", b->owner);
   diag_otherwise(d, "%.*s", SLICE_ARG(all));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "lexer/scan.h"
 #include "sema/binding/hint.h"
 #include "sema/model/board.h"
 #include "sema/model/gpu.h"
@@ -427,8 +428,114 @@ static bool is_unsloths(const struct slot *s, struct slice word) {
          (word.at[2] == '-' || word.at[2] == '_');
 }
 
+/* Stores "no_reshard" or "small:1M" in *row, the part; -1: it is no part. */
+static bool store_form(struct slot *s, struct slice word, int *row) {
+  const struct arg_spec *specs = s->b->specs;
+  for (*row = 0; specs[*row].name; ++*row) {
+    const struct arg_spec *part = &specs[*row];
+    void *at = (char *)s->b->args + part->offset;
+    if (!settings_is_part(part, s->spec))
+      continue;
+    int index = word_index(part->forms, word);
+    size_t name = strlen(part->forms);
+    if (index && part->type == TYPE_CHOICE)
+      *(int *)at = index;
+    else if (part->type == TYPE_INT && word.length > name &&
+             memcmp(word.at, part->forms, name) == 0)
+      return scan_amount(slice_from(word, name), at);
+    else
+      continue;
+    return true;
+  }
+  *row = -1;
+  return true;
+}
+
+/* The row of the part that is a second word of the setting; -1: none. */
+static int second_row(const struct slot *s) {
+  const struct arg_spec *specs = s->b->specs;
+  for (int i = 0; specs[i].name; i++)
+    if (settings_is_part(&specs[i], s->spec) && !*specs[i].forms)
+      return i;
+  return -1;
+}
+
+/* Parts that are not named have their defaults, unless an old name set them. */
+static void forget_parts(struct slot *s) {
+  const struct arg_spec *specs = s->b->specs;
+  for (int i = 0; specs[i].name; i++) {
+    void *at = (char *)s->b->args + specs[i].offset;
+    if (!settings_is_part(&specs[i], s->spec) || s->b->spans[i].end)
+      continue;
+    if (arg_is_int64(&specs[i]))
+      *(int64_t *)at = specs[i].initial;
+    else
+      *(int *)at = (int)specs[i].initial;
+  }
+}
+
+/* Reports a word of a value with parts: an unknown one, or `layer block`. */
+static bool refuse_word(struct slot *s, struct slice word, bool again) {
+  struct suggestion suggestion = suggest_begin(word);
+  struct slice one, text = sources_slice(s->e->diags->sources, s->expr->span);
+  for (int i = 1; (one = word_at(s->spec->words, i)).length; i++)
+    if (!memchr(one.at, ':', one.length)) /* small:N */
+      suggest_offer(&suggestion, one);
+  struct diagnostic *d =
+      again ? report(s->e, DUPLICATE_ARGUMENT, s->expr->span,
+                     "`%.*s` sets what an earlier word of %s sets",
+                     SLICE_ARG(word), s->spec->name)
+            : report(s->e, UNKNOWN_CHOICE, s->expr->span, "unknown %s `%.*s`",
+                     s->spec->name, SLICE_ARG(word));
+  if (again)
+    diag_help(d, "leave one of them out");
+  else if (suggestion.best.at && !memchr(text.at, ' ', text.length))
+    diag_suggest(d, s->expr->span, suggestion.best);
+  if (!again)
+    hint_choices(d, s->e->arena, s->spec->words);
+  s->b->failed = true;
+  return false;
+}
+
+/* Parses "x3 misc:64MiB". */
+static bool store_parts(struct slot *s, struct slice text) {
+  const struct train_settings *train = &s->e->in->settings->train;
+  uint64_t seen = 0; /* rows of parts */
+  const char *several;
+  struct text words = text_new(s->e->arena);
+  struct slice word;
+  int row, own = 0;
+  for (size_t i = 0; i < text.length; i++) /* one blank between words */
+    if (text.at[i] != ' ' || (words.length && text.at[i - 1] != ' '))
+      text_putc(&words, text.at[i]);
+  const char *all = text_string(&words);
+  if (!*all)
+    return refuse_word(s, text, false);
+  forget_parts(s);
+  for (int i = 1; (word = word_at(all, i)).length; i++) {
+    if (!store_form(s, word, &row))
+      return refuse_word(s, word, false);
+    int index = row < 0 ? hint_find_choice(s->spec, train, word, &several) : 0;
+    if (row < 0 && !index)
+      return refuse_word(s, word, false);
+    if (index && own && (row = second_row(s)) < 0)
+      return refuse_word(s, word, true);
+    if (row >= 0 && seen >> row & 1)
+      return refuse_word(s, word, true);
+    seen |= row < 0 ? 0 : (uint64_t)1 << row;
+    if (index && row >= 0)
+      *(int *)((char *)s->b->args + s->b->specs[row].offset) = index;
+    else if (index)
+      own = index;
+  }
+  *(int *)s->at = own ? own : 1;
+  return true;
+}
+
 bool slot_choose(struct slot *s, struct slice word) {
   const char *several;
+  if (s->spec->parts)
+    return store_parts(s, word);
   if (settings_is_cut(s->spec) && settings_is_list(s->spec, word)) {
     if (store_turns(s, word))
       return true;

@@ -446,19 +446,19 @@ void degrees_idle(const struct model *model, const struct settings *settings,
   bool gathers = copies && t->zero == 3;
   const char *zero = "ZeRO 3, which gathers parameters";
   const char *with = "use `data_parallel=8 zero=3`, or leave it out";
-  idle(&c, "unit", t->unit != UNIT_BLOCK, gathers, zero, with);
-  idle(&c, "reshard", t->reshard == TOGGLE_OFF, gathers, zero, with);
-  idle(&c, "prefetch", t->prefetch == TOGGLE_OFF, gathers, zero, with);
-  idle(&c, "keep_small", t->keep_small > 0, gathers, zero, with);
+  idle(&c, "gather",
+       t->unit != UNIT_BLOCK || t->reshard == TOGGLE_OFF ||
+           t->prefetch == TOGGLE_OFF || t->keep_small > 0,
+       gathers, zero, with);
   idle(&c, "bucket", t->bucket != 0, copies,
        "several devices that sum gradients",
        "use `data_parallel=8`, or leave it out");
   idle(&c, "keep_gathered", t->keep_gathered == TOGGLE_ON,
        t->tensor_parallel > 1 && t->sequence_parallel == TOGGLE_ON,
        "sequence_parallel, which gathers tokens",
-       "use `tensor_parallel=8 sequence_parallel=on`, or leave it out");
-  idle(&c, "flat_gather", t->flat_gather == TOGGLE_ON,
-       copies && (t->zero == 1 || t->zero == 2), "ZeRO 1 or 2",
+       "use `tensor_parallel=8 sequence_parallel=keep`, or leave it out");
+  idle(&c, "gather", t->flat_gather == TOGGLE_ON,
+       copies && (t->zero == 1 || t->zero == 2), "ZeRO 1 or 2 for flat copies",
        "use `data_parallel=8 zero=1`, or leave it out");
   idle(&c, "keep_outputs", t->keep_outputs == TOGGLE_OFF, t->loss != LOSS_NONE,
        "a loss that reads the outputs",

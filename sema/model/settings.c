@@ -1,6 +1,8 @@
 /* Settings: choices of `train`, `infer`, `budget` and the command line. */
 #include "sema/model/settings.h"
 
+#include <inttypes.h>
+
 #include "base/check.h"
 #include "sema/model/gpu.h"
 #include "sema/model/recipe.h"
@@ -85,7 +87,7 @@ static const char update_words[] = UPDATES(CHOICE_WORD);
 static const char clip_words[] = CLIPS(CHOICE_WORD);
 static const char loss_words[] = LOSSES(CHOICE_WORD);
 static const char loss_dtype_words[] = LOSS_DTYPES(CHOICE_WORD);
-static const char rule_words[] = RULES(CHOICE_WORD);
+static const char rule_words[] = RULES(CHOICE_WORD) " misc:SIZE";
 static const char pipeline_words[] = PIPELINES(CHOICE_WORD);
 static const char cut_words[] = CUTS(CHOICE_WORD);
 static const char saved_words[] = SAVED(CHOICE_WORD);
@@ -121,6 +123,8 @@ static const char patches_words[] = PATCHES(CHOICE_WORD);
 #define NORM_WORDS (&NORMS[1])
 #define ATTENTION_WORDS (&ATTENTION_KERNELS[1])
 #define UNIT_WORDS (&unit_words[1])
+#define GATHER_WORDS \
+  "block layer reshard no_reshard prefetch no_prefetch small:N flat"
 #define OFFLOAD_WORDS (&offload_words[1])
 #define PATCHES_WORDS (&patches_words[1])
 #define SCORES_WORDS (&scores_words[1])
@@ -199,7 +203,67 @@ bool settings_is_list(const struct arg_spec *spec, struct slice word) {
     return word.length && word.at[0] >= '0' && word.at[0] <= '9';
   if (settings_is_split(spec))
     return !word_index(spec->words, word);
-  return settings_is_weights(spec) && memchr(word.at, ' ', word.length);
+  if (spec->parts && memchr(word.at, ':', word.length))
+    return true;
+  return (settings_is_weights(spec) || spec->parts) &&
+         memchr(word.at, ' ', word.length);
+}
+
+bool settings_is_part(const struct arg_spec *spec,
+                      const struct arg_spec *whole) {
+  return spec->forms && strcmp(spec->now, whole->name) == 0;
+}
+
+static struct slice now_of(const struct arg_spec *specs, struct slice name) {
+  for (; specs->name; specs++)
+    if (specs->now && slice_is(name, specs->name))
+      return slice_of(specs->now);
+  return name;
+}
+
+struct slice settings_now(struct slice name) {
+  return now_of(infer_specs, now_of(train_specs, name));
+}
+
+static int64_t stored(const struct arg_spec *spec, const void *section) {
+  const void *at = (const char *)section + spec->offset;
+  return arg_is_int64(spec) ? *(const int64_t *)at : *(const int *)at;
+}
+
+bool settings_differ(const struct arg_spec *specs, const struct arg_spec *spec,
+                     const void *a, const void *b) {
+  bool differ = stored(spec, a) != stored(spec, b);
+  for (; spec->parts && specs->name; specs++)
+    if (settings_is_part(specs, spec))
+      differ = differ || stored(specs, a) != stored(specs, b);
+  return differ;
+}
+
+void settings_put_parts(struct text *out, const struct arg_spec *specs,
+                        const struct arg_spec *spec, const void *section) {
+  size_t begin = out->length;
+  int64_t own = stored(spec, section), value;
+  int64_t dtype = 0; /* as which a setting without a value counts */
+  for (int i = 0; specs[i].name; i++)
+    if (strcmp(specs[i].name, "dtype") == 0)
+      dtype = stored(&specs[i], section);
+  if (own > 1)
+    text_puts(out, word_at(spec->words, (int)own));
+  for (; specs->name; specs++) {
+    if (!settings_is_part(specs, spec) ||
+        (value = stored(specs, section)) == specs->initial)
+      continue;
+    bool second = !*specs->forms;
+    if (second && out->length == begin)
+      text_puts(out, word_at(spec->words, (int)(own ? own : dtype)));
+    text_put(out, out->length > begin ? " " : "");
+    if (specs->type == TYPE_CHOICE)
+      text_puts(out, word_at(second ? specs->words : specs->forms, (int)value));
+    else
+      text_printf(out, "%s%" PRId64, specs->forms, value);
+  }
+  if (out->length == begin)
+    text_puts(out, word_at(spec->words, 1));
 }
 
 struct slice settings_weights(const struct infer_settings *infer) {

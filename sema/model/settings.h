@@ -225,6 +225,21 @@ bool settings_takes_list(const struct arg_spec *spec);
 /* True if the value is a list, which a source quotes: "4,4,8", "nvfp4 head". */
 bool settings_is_list(const struct arg_spec *spec, struct slice word);
 
+/* The setting that replaces an old name, or the name itself. */
+struct slice settings_now(struct slice name);
+
+/* True if the name is now a part of the value of `whole`: TRAIN_OLD. */
+bool settings_is_part(const struct arg_spec *spec,
+                      const struct arg_spec *whole);
+
+/* True if a setting or a part of it, by the rows of its section, differs. */
+bool settings_differ(const struct arg_spec *specs, const struct arg_spec *spec,
+                     const void *a, const void *b);
+
+/* Appends the value of a setting with parts: "layer no_reshard". */
+void settings_put_parts(struct text *out, const struct arg_spec *specs,
+                        const struct arg_spec *spec, const void *section);
+
 /* The word of a choice of `train` or `infer`, including a user's device; or the
  * list. */
 struct slice settings_choice(const struct settings *settings,
