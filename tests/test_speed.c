@@ -231,7 +231,8 @@ static void a_type_without_units_is_reported(void **state) {
       {"--gpu a100-80 --predict --dtype bf16", NULL, NULL},
       {"--gpu t4 --predict --dtype f16", NULL, NULL},
       {"--gpu mi300x --predict --dtype bf16", NULL, NULL},
-      {"--gpu t4 --predict --dtype bf16 --weight-dtype q4_k_m --runtime llama.cpp",
+      {"--gpu t4 --predict --dtype bf16 --weight-dtype q4_k_m --runtime "
+       "llama.cpp",
        NULL, NULL},
       {"--gpu t4 --dtype f32 --precision mixed", NULL, NULL}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

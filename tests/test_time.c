@@ -222,8 +222,7 @@ static void the_measured_order_is_predicted(void **state) {
     struct run got =
         run(NETC " place " NANOTRON
                  " --gpus 16xh100 --global-batch 1024 %s %s -o -",
-            runs[i].degrees,
-            tensor ? "--sequence-parallel keep" : "");
+            runs[i].degrees, tensor ? "--sequence-parallel keep" : "");
     json_t *json = json_loads(got.out, 0, NULL);
     predicted[i] = real(json_array_get(json_object_get(json, "placements"), 0),
                         "predicted_seconds");

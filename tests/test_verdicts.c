@@ -95,7 +95,8 @@ static void what_ran(void **state) {
                   "--data-parallel %s --gpu %s --loss-dtype registers%s%s",
              again ? "_checkpointed" : "", at[LAYERS], at[WIDTH], at[HEADS],
              at[CONTEXT], at[MICROBATCH], at[ACCUMULATE], at[GPUS], at[CARD],
-             amp ? " --gradient-dtype f32" : "", whole ? " --gather no_reshard" : "");
+             amp ? " --gradient-dtype f32" : "",
+             whole ? " --gather no_reshard" : "");
     counts[verdict_of(what, command)]++;
   }
   free(text);
