@@ -28,15 +28,13 @@ struct program {
   const struct import_options *options;
   struct zip zip;
   json_t *root;
-  const json_t *about;  /* tensor_values: types by name */
-  struct map names;     /* of the program's values: their names in ONNX */
-  const char *file;     /* its own name, for values; NULL: it has none */
-  struct map own;       /* parameters and buffers, by the author's names */
-  struct map stored;    /* where values lie, by the tensor's own name */
-  struct map used;      /* tensors that calls and outputs read */
-  const char *unread;   /* the first parameter that nothing reads */
-  int64_t unread_count; /* values of all of them */
-  struct map regions;   /* parts of tensors, by the program's name */
+  const json_t *about; /* tensor_values: types by name */
+  struct map names;    /* of the program's values: their names in ONNX */
+  const char *file;    /* its own name, for values; NULL: it has none */
+  struct map own;      /* parameters and buffers, by the author's names */
+  struct map stored;   /* where values lie, by the tensor's own name */
+  struct map used;     /* tensors that calls and outputs read */
+  struct map regions;  /* parts of tensors, by the program's name */
 
   /* The current call. */
   const json_t *call;

@@ -1,5 +1,4 @@
 /* The graph of a program: its tensors, inputs, parameters, calls, outputs. */
-#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -231,10 +230,6 @@ static void add_tensor(struct program *p, const json_t *spec, const char *key,
     return;
   }
   Onnx__TensorProto *c = said_tensor(&p->s, own, m.type, m.dims, m.rank);
-  if (trained && !map_find(&p->used, slice_of(name))) {
-    p->unread = p->unread ? p->unread : c->name;
-    p->unread_count += graph_count(m.dims, (size_t)m.rank);
-  }
   const struct map_entry *entry = map_find(&p->stored, slice_of(own));
   const struct program_stored *at = entry ? entry->pointer : NULL;
   if (at && p->file)
@@ -280,11 +275,6 @@ static bool read_inputs(struct program *p, const json_t *specs) {
     else if (input && !add_input(p, input))
       return false;
   }
-  if (p->unread)
-    graph_note(p->graph,
-               "%" PRId64 " parameters, such as `%.64s`, are left out: no call "
-               "reads them.",
-               p->unread_count, p->unread);
   return true;
 }
 
