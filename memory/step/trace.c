@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "memory/step/echo.h"
 #include "memory/step/copies.h"
+#include "memory/step/loss.h"
 #include "sema/repeat/stretch.h"
 #include "memory/step/loose.h"
 
@@ -474,19 +475,35 @@ static size_t chunked_cross_entropy(struct trace *trace, size_t out,
                                 .gradient = GRADIENT_SHARED});
 }
 
-/* mse, bce: the target is as large as the output. */
+/*
+ * mse, bce: the target is as large as the output. The number that mse_loss()
+ * gives is in a tensor of that size: TORCH_META_FUNC(mse_loss) of
+ * ATen/native/Loss.cpp allocates it, then shrinks it. A
+ * binary_cross_entropy_with_logits() has five tensors of work in 1.13, and two
+ * in 2.6: ATen/native/Loss.cpp.
+ */
 static size_t compare(struct trace *trace, size_t out,
                       const struct shape *shape,
                       const struct trace_options *options) {
+  struct tape *tape = &trace->tape;
   enum width width = options->loss_width;
   struct extent values = extent_sample(shape_values(shape), width);
-  return tape_run_on(&trace->tape, loss_input(trace, out, width),
-                     (struct operation){.name = "loss",
-                                        .out = extent_fixed(1, width),
-                                        .keeps = KEEPS_IN(0),
-                                        .kept = {values},
-                                        .work = values,
-                                        .cast = loss_cast(options)});
+  struct extent work = values;
+  bool squares = options->loss == LOSS_MSE;
+  if (!squares)
+    work.count =
+        size_product(values.count, tape->profile->sums_in_place ? 2 : 5);
+  size_t loss = tape_run_on(tape, loss_input(trace, out, width),
+                            (struct operation){.name = "loss",
+                                               .out = extent_fixed(1, width),
+                                               .keeps = KEEPS_IN(0),
+                                               .kept = {values},
+                                               .work = work,
+                                               .cast = loss_cast(options)});
+  if (squares)
+    tape->storages.at[tape->values.at[loss].storage].extent =
+        tape_keep_extent(tape, values);
+  return loss;
 }
 
 /* One number, whose gradient is expanded without memory. */
@@ -545,7 +562,10 @@ static size_t loss_of(struct trace *trace, const struct model *model,
     return chunked_cross_entropy(trace, out, shape, options);
   case LOSS_MSE:
   case LOSS_BCE: return compare(trace, out, shape, options);
-  default: return out;
+  case LOSS_NONE: return out;
+  default:
+    out = loss_input(trace, out, options->loss_width);
+    return loss_run(trace, out, shape, options->loss, options);
   }
 }
 

@@ -35,7 +35,10 @@ enum optimizer {
   choice(LOSS_NONE, "none") choice(LOSS_SUM, "sum")                     \
       choice(LOSS_CROSSENTROPY, "crossentropy") choice(LOSS_MSE, "mse") \
           choice(LOSS_BCE, "bce")                                       \
-              choice(LOSS_FUSED_CROSSENTROPY, "fused_crossentropy")
+              choice(LOSS_FUSED_CROSSENTROPY, "fused_crossentropy")     \
+                  choice(LOSS_FOCAL, "focal")                           \
+                      choice(LOSS_SMOOTH_L1, "smooth_l1")               \
+                          choice(LOSS_DICE, "dice")
 #define LOSS_DTYPES(choice)                                     \
   choice(LOSS_DTYPE_F32, "f32") choice(LOSS_DTYPE_SAME, "same") \
       choice(LOSS_DTYPE_REGISTERS, "registers")                 \
