@@ -136,7 +136,8 @@ struct expr *build_quoted(struct parser *p, struct slice key, struct slice text,
   static const enum token number = TOKEN_INT;
   static const char *const keys[] = {
       "gpu",          "board", "runtime", "cut",  "tensor_split",
-      "weight_dtype", "cache", "gather",  "rule", "sequence_parallel"};
+      "weight_dtype", "cache", "gather",  "rule", "sequence_parallel",
+      "loss"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     if (slice_is(key, keys[i]))
       return build_name(p, EXPR_TEXT, text, string);

@@ -34,7 +34,8 @@ static bool *find_in_place(const struct python *p) {
   for (int mixed = 0; mixed < 2; mixed++) {
     struct arena scratch;
     struct trace trace;
-    struct trace_options options = {.profile = profile_at(train->profile),
+    struct trace_options options = {.train = train,
+                                    .profile = profile_at(train->profile),
                                     .training = true,
                                     .in_place = train->inplace == TOGGLE_ON,
                                     .mixed = mixed,

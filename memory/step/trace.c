@@ -483,27 +483,27 @@ static size_t chunked_cross_entropy(struct trace *trace, size_t out,
  * in 2.6: ATen/native/Loss.cpp.
  */
 static size_t compare(struct trace *trace, size_t out,
-                      const struct shape *shape,
+                      const struct shape *shape, int loss,
                       const struct trace_options *options) {
   struct tape *tape = &trace->tape;
   enum width width = options->loss_width;
   struct extent values = extent_sample(shape_values(shape), width);
   struct extent work = values;
-  bool squares = options->loss == LOSS_MSE;
+  bool squares = loss == LOSS_MSE;
   if (!squares)
     work.count =
         size_product(values.count, tape->profile->sums_in_place ? 2 : 5);
-  size_t loss = tape_run_on(tape, loss_input(trace, out, width),
-                            (struct operation){.name = "loss",
-                                               .out = extent_fixed(1, width),
-                                               .keeps = KEEPS_IN(0),
-                                               .kept = {values},
-                                               .work = work,
-                                               .cast = loss_cast(options)});
+  size_t number = tape_run_on(tape, loss_input(trace, out, width),
+                              (struct operation){.name = "loss",
+                                                 .out = extent_fixed(1, width),
+                                                 .keeps = KEEPS_IN(0),
+                                                 .kept = {values},
+                                                 .work = work,
+                                                 .cast = loss_cast(options)});
   if (squares)
-    tape->storages.at[tape->values.at[loss].storage].extent =
+    tape->storages.at[tape->values.at[number].storage].extent =
         tape_keep_extent(tape, values);
-  return loss;
+  return number;
 }
 
 /* One number, whose gradient is expanded without memory. */
@@ -550,33 +550,35 @@ static size_t fused_cross_entropy(struct trace *trace,
 }
 
 static size_t loss_of(struct trace *trace, const struct model *model,
-                      int64_t node, const struct trace_options *options) {
+                      size_t output, const struct trace_options *options) {
+  int64_t node = model->outputs.at[output].node;
   const struct shape *shape = model->nodes.at[node].out;
+  int loss = loss_of_output(options->train, output);
   size_t out = trace->value_of[node];
   trace->tape.node = node;
-  switch (options->loss) {
+  switch (loss) {
   case LOSS_FUSED_CROSSENTROPY:
     return fused_cross_entropy(trace, model, node, options->loss_chunks);
   case LOSS_SUM: return sum(trace, out);
   case LOSS_CROSSENTROPY:
     return chunked_cross_entropy(trace, out, shape, options);
   case LOSS_MSE:
-  case LOSS_BCE: return compare(trace, out, shape, options);
+  case LOSS_BCE: return compare(trace, out, shape, loss, options);
   case LOSS_NONE: return out;
   default:
     out = loss_input(trace, out, options->loss_width);
-    return loss_run(trace, out, shape, options->loss, options);
+    return loss_run(trace, out, shape, loss, options);
   }
 }
 
 /* Backward starts at one loss, or without a loss at every output. */
 static void trace_losses(struct trace *trace, const struct model *model,
                          const struct trace_options *options) {
-  int loss = options->loss;
+  bool scored = !has_loss(options->train, LOSS_NONE);
   size_t pair[2];
   for (size_t i = 0; i < model->outputs.count; i++) {
-    pair[1] = loss_of(trace, model, model->outputs.at[i].node, options);
-    if (i > 0 && loss != LOSS_NONE) {
+    pair[1] = loss_of(trace, model, i, options);
+    if (i > 0 && scored) {
       pair[0] = trace->ends.at[0];
       trace->ends.at[0] = tape_run(
           &trace->tape,
@@ -589,9 +591,9 @@ static void trace_losses(struct trace *trace, const struct model *model,
       *VEC_PUSH(trace->tape.arena, &trace->ends) = pair[1];
     }
   }
-  trace->has_loss = loss != LOSS_NONE;
+  trace->has_loss = scored;
   trace->drops_outputs = trace->has_loss && options->drops_outputs;
-  trace->scores = loss == LOSS_CROSSENTROPY;
+  trace->scores = options->train->loss == LOSS_CROSSENTROPY;
 }
 
 void trace_model(struct trace *trace, const struct model *model,

@@ -59,7 +59,7 @@ struct trace_options {
   int attention;       /* enum tape_attention */
   bool packed; /* frozen matrices are in blocks unless they give an output;
                 * their products keep their inputs */
-  int loss;
+  const struct train_settings *train; /* the losses of the outputs */
   enum width loss_width; /* outputs are cast to it; WIDTH_NET: by autocast, or
                             not at all */
   int loss_dtype;        /* enum loss_type */

@@ -181,7 +181,7 @@ void step_trace(struct step *step, struct arena *arena) {
       .norms = norms_of(train),
       .attention = train->attention,
       .packed = train->base && profile->packed_keeps_input,
-      .loss = train->loss,
+      .train = train,
       .loss_width = loss_width(train),
       .loss_dtype = train->loss_dtype,
       .loss_chunks = train->loss_chunks,

@@ -406,6 +406,31 @@ static bool store_split(struct slot *s, struct slice text) {
   return false;
 }
 
+/* "sum focal": a loss for each output. */
+static bool store_losses(struct slot *s, struct slice text) {
+  struct train_settings *train = &s->e->in->settings->train;
+  struct loss_list *losses = ARENA_NEW(s->e->arena, struct loss_list);
+  int *at = arena_alloc(s->e->arena, text.length, sizeof *at);
+  struct text words = text_new(s->e->arena);
+  const char *several;
+  text_puts(&words, text);
+  *losses = (struct loss_list){.text = text, .at = at};
+  for (struct slice word; (word = word_at(words.at, losses->count + 1)).length;)
+    if (!(at[losses->count++] =
+              hint_find_choice(s->spec, train, word, &several)) ||
+        at[losses->count - 1] == LOSS_NONE) {
+      diag_help(
+          report(s->e, UNKNOWN_CHOICE, s->expr->span,
+                 "`%.*s` is not a loss of an output", SLICE_ARG(word)),
+          "write a loss for each output, in their order: `\"sum focal\"`");
+      s->b->failed = true;
+      return false;
+    }
+  train->losses = losses;
+  *(int *)s->at = LOSS_LIST;
+  return true;
+}
+
 /* "nvfp4 head": parts of the weights in other types. */
 static bool store_weights(struct slot *s, struct slice text) {
   struct arena *arena = s->e->arena;
@@ -546,6 +571,8 @@ bool slot_choose(struct slot *s, struct slice word) {
     s->b->failed = true;
     return false;
   }
+  if (settings_is_loss(s->spec) && settings_is_list(s->spec, word))
+    return store_losses(s, word);
   if (strcmp(s->spec->name, "weight_dtype") == 0) {
     s->e->in->settings->infer.weights = NULL;
     if (memchr(word.at, ' ', word.length))

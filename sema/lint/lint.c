@@ -175,8 +175,12 @@ static void check_alignment(struct lint *l, int64_t node) {
 }
 
 static void check_loss(struct lint *l, int64_t node) {
-  int loss = l->expansion->settings->train.loss;
+  const struct train_settings *train = &l->expansion->settings->train;
   const struct layer_kind *kind = l->model->nodes.at[node].kind;
+  int loss = train->loss; /* of a list, that of the first output of a node */
+  for (size_t i = l->model->outputs.count; train->losses && i-- > 0;)
+    if (l->model->outputs.at[i].node == node)
+      loss = loss_of_output(train, i);
   if ((loss != LOSS_CROSSENTROPY && loss != LOSS_BCE) || !kind->loss ||
       !l->output[node])
     return;

@@ -231,12 +231,18 @@ static void check_base(struct check *c) {
           "option `--lora 16`");
 }
 
-/* Checks fused_crossentropy, which includes the last product. */
+/* Checks a list, and fused_crossentropy, which includes the last product. */
 static void check_loss(struct check *c) {
   const struct model *model = c->model;
-  if (c->train->loss != LOSS_FUSED_CROSSENTROPY)
+  if (c->train->loss == LOSS_LIST &&
+      (size_t)c->train->losses->count != model->outputs.count) {
+    needs(c, "loss", "the list of losses needs one for each output of the net",
+          "write as many as there are outputs: `loss=\"sum focal\"`");
     return;
+  }
   for (size_t i = 0; i < model->outputs.count; i++) {
+    if (loss_of_output(c->train, i) != LOSS_FUSED_CROSSENTROPY)
+      continue;
     int64_t node = model->outputs.at[i].node;
     const struct layer_kind *kind = model->nodes.at[node].kind;
     if (kind->per_position && model->nodes.at[node].param_count <= 2)
@@ -460,8 +466,8 @@ void degrees_idle(const struct model *model, const struct settings *settings,
   idle(&c, "gather", t->flat_gather == TOGGLE_ON,
        copies && (t->zero == 1 || t->zero == 2), "ZeRO 1 or 2 for flat copies",
        "use `data_parallel=8 zero=1`, or leave it out");
-  idle(&c, "keep_outputs", t->keep_outputs == TOGGLE_OFF, t->loss != LOSS_NONE,
-       "a loss that reads the outputs",
+  idle(&c, "keep_outputs", t->keep_outputs == TOGGLE_OFF,
+       !has_loss(t, LOSS_NONE), "a loss that reads the outputs",
        "use `loss=crossentropy`, or leave it out");
   idle(&c, "schedule", t->schedule != PIPELINE_PIPEDREAM, t->pipeline > 1,
        "a pipeline", "use `pipeline=4`, or leave it out");
@@ -473,13 +479,13 @@ void degrees_idle(const struct model *model, const struct settings *settings,
        "a loss that the framework computes on an output",
        "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_REGISTERS,
-       t->loss == LOSS_CROSSENTROPY,
+       has_loss(t, LOSS_CROSSENTROPY),
        "a loss whose kernel computes in registers",
        "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_INPLACE,
-       t->loss == LOSS_CROSSENTROPY, "a loss with a softmax",
+       has_loss(t, LOSS_CROSSENTROPY), "a loss with a softmax",
        "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_chunks", t->loss_chunks > 0,
-       t->loss == LOSS_FUSED_CROSSENTROPY || t->loss == LOSS_CROSSENTROPY,
+       has_loss(t, LOSS_FUSED_CROSSENTROPY) || has_loss(t, LOSS_CROSSENTROPY),
        "cross-entropy", "use `loss=crossentropy`, or leave it out");
 }

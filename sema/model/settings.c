@@ -194,6 +194,10 @@ bool settings_is_weights(const struct arg_spec *spec) {
   return spec->words == WEIGHTS_WORDS || spec->words == BASE_WORDS;
 }
 
+bool settings_is_loss(const struct arg_spec *spec) {
+  return spec->words == LOSS_WORDS;
+}
+
 bool settings_takes_list(const struct arg_spec *spec) {
   return settings_is_cut(spec) || settings_is_split(spec);
 }
@@ -205,7 +209,7 @@ bool settings_is_list(const struct arg_spec *spec, struct slice word) {
     return !word_index(spec->words, word);
   if (spec->parts && memchr(word.at, ':', word.length))
     return true;
-  return (settings_is_weights(spec) || spec->parts) &&
+  return (settings_is_weights(spec) || settings_is_loss(spec) || spec->parts) &&
          memchr(word.at, ' ', word.length);
 }
 
@@ -280,6 +284,8 @@ struct slice settings_choice(const struct settings *settings,
     return slice_of(weights_word(index));
   if (settings_is_cut(spec) && index == CUT_TURNS)
     return train->turns->text;
+  if (settings_is_loss(spec) && index == LOSS_LIST)
+    return train->losses->text;
   if (settings_is_split(spec) && index == SPLIT_LIST)
     return train->split->text;
   return settings_is_gpu(spec) && index
@@ -311,6 +317,21 @@ const char *precision_remark(int precision) {
 
 struct slice loss_name(int loss) {
   return word_at(LOSS_WORDS, loss);
+}
+
+int loss_of_output(const struct train_settings *train, size_t output) {
+  const struct loss_list *losses = train->losses;
+  if (train->loss != LOSS_LIST)
+    return train->loss;
+  return losses->at[output < (size_t)losses->count ? output : 0];
+}
+
+bool has_loss(const struct train_settings *train, int loss) {
+  size_t count = train->loss == LOSS_LIST ? (size_t)train->losses->count : 1;
+  for (size_t i = 0; i < count; i++)
+    if (loss_of_output(train, i) == loss)
+      return true;
+  return false;
 }
 
 int sampler_bytes(const struct settings *settings) {

@@ -80,7 +80,10 @@ enum optimizer {
 enum update { UPDATE_UNSET, UPDATES(CHOICE_CONSTANT) };
 enum clip { CLIP_UNSET, CLIPS(CHOICE_CONSTANT) };
 enum precision { PRECISION_UNSET, PRECISIONS(CHOICE_CONSTANT) };
-enum loss { LOSS_UNSET, LOSSES(CHOICE_CONSTANT) };
+enum loss {
+  LOSS_UNSET,
+  LOSSES(CHOICE_CONSTANT) LOSS_LIST /* one for each output */
+};
 enum loss_type { LOSS_DTYPE_UNSET, LOSS_DTYPES(CHOICE_CONSTANT) };
 enum rule_kind { RULE_UNSET, RULES(CHOICE_CONSTANT) };
 enum pipeline_schedule { PIPELINE_UNSET, PIPELINES(CHOICE_CONSTANT) };
@@ -134,16 +137,25 @@ struct split_list {
   } at[MOST_CARDS];
 };
 
+/* The losses of the outputs, in their order: "smooth_l1 focal". */
+struct loss_list {
+  struct slice text;
+  int count;
+  const int *at; /* each an enum loss */
+};
+
 /*
  * memory and gpu: 0 if no device is named; checkpoint: 0 for only the source's,
  * or CHECKPOINT_*; misc: -1 for the input batch. `own`: devices that a user
  * added to the table; or NULL. `turns`: for CUT_TURNS. `split`: for SPLIT_LIST.
+ * `losses`: for LOSS_LIST.
  */
 struct gpus;
 struct train_settings {
   const struct gpus *own;
   const struct turn_list *turns;
   const struct split_list *split;
+  const struct loss_list *losses;
 #define TRAIN(type, name, ...) SETTING_##type name;
 #include "sema/model/settings.def"
 };
@@ -208,6 +220,12 @@ const char *optimizer_word(int optimizer);
 const char *optimizer_title(int optimizer);
 struct slice loss_name(int loss);
 
+/* The loss of an output, by its index. */
+int loss_of_output(const struct train_settings *train, size_t output);
+
+/* True if an output has that loss. */
+bool has_loss(const struct train_settings *train, int loss);
+
 /* ", mixed precision"; or empty. */
 const char *precision_remark(int precision);
 
@@ -219,6 +237,7 @@ bool settings_is_board(const struct arg_spec *spec);
 
 /* True if the setting's words are types of weights. */
 bool settings_is_weights(const struct arg_spec *spec);
+bool settings_is_loss(const struct arg_spec *spec);
 
 /* True if lists of numbers, or of cards, are allowed besides the words. */
 bool settings_is_cut(const struct arg_spec *spec);
