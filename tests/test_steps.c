@@ -1,7 +1,8 @@
 /*
  * What a step keeps, and its peak, against PyTorch: tests/data/steps.csv and
  * layout.csv have small nets with what PyTorch itself saves and allocates
- * (tools/step_truth.py, layout_truth.py; the latter in a prediction, too), and
+ * (tools/step_truth.py, layout_truth.py; the latter in a prediction, too), as
+ * losses.csv has for each loss (loss_truth.py), and
  * here is a test for each. Equal byte for byte.
  */
 #define _XOPEN_SOURCE 700
@@ -18,9 +19,10 @@ struct row {
 /* The statements of a row are apart by semicolons. */
 static json_t *compile_row(const struct row *row) {
   char options[200];
-  snprintf(options, sizeof options, "batch=%lld loss=sum%s%s profile=%s",
-           row->batch, *row->settings ? " " : "", row->settings,
-           row->torch2 ? "torch2-cpu" : "torch1-cpu");
+  const char *profile = row->torch2 ? " profile=torch2-cpu" : CPU;
+  snprintf(options, sizeof options, "batch=%lld %s %s%s", row->batch,
+           row->settings, strstr(row->settings, "loss=") ? "" : "loss=sum",
+           strstr(row->settings, "profile=") ? "" : profile);
   return strncmp(row->net, "examples/", 9) == 0
              ? compile_file(row->net, options)
              : compile(row->net, options);
@@ -31,7 +33,8 @@ static int64_t peak_of(json_t *json) {
   int64_t backward = training(json, "backward_peak_bytes");
   return (forward > backward ? forward : backward) -
          training(json, "parameter_bytes") - training(json, "buffer_bytes") -
-         training(json, "input_bytes") - training(json, "optimizer_bytes");
+         training(json, "input_bytes") - training(json, "optimizer_bytes") -
+         training(json, "rounding_bytes");
 }
 
 static long long of_row(const struct row *row, const char *figure,
@@ -109,6 +112,8 @@ int main(void) {
                !read_rows(&table, "tests/data/layout.csv", false) ||
                !read_rows(&table, TORCH2 "steps.csv", true) ||
                !read_rows(&table, TORCH2 "layout.csv", true) ||
+               !read_rows(&table, "tests/data/losses.csv", false) ||
+               !read_rows(&table, TORCH2 "losses.csv", true) ||
                run_table("steps", table.rows, table.count, sizeof *table.rows,
                          check_row, NULL, 0);
   free(table.rows);

@@ -82,7 +82,7 @@ static struct probe {
     {"gradient_dtype", LM, "precision=mixed", "bf16"},
     {"saved_dtype", LM, "", "i8"},
     {"base", LORA, "", "nf4"},
-    {"loss", LM, "", "none"},
+    {"loss", LM, "", "focal"},
     {"loss_dtype", LM, "dtype=bf16", "same"},
     {"loss_chunks", LM, "loss=fused_crossentropy", "2"},
     {"rule", LM, "", "x3 misc:5"},

@@ -231,7 +231,7 @@ def unwatched(func, args, biases):
 
 def backward(out):
     outs = out if isinstance(out, tuple) else (out,)
-    total = outs[0].sum()
+    total = outs[0].sum() if outs[0].dim() else outs[0]  # a loss
     for other in outs[1:]:
         total = total + other.sum()
     total.backward()

@@ -14,6 +14,15 @@ static const struct {
 #undef HELPER
 };
 
+/* Losses that programs write out: as functions of outputs and targets. */
+static const struct {
+  int loss;
+  const char *text;
+} losses[] = {
+#define WRITTEN(loss, code) {LOSS_##loss, code},
+#include "codegen/torch/losses.def"
+};
+
 enum { MOST_OF_A_LINE = 70 }; /* columns of a text, without the final `, ` */
 
 /* Finding the parts of the file */
@@ -388,6 +397,9 @@ void emit_python(const struct compiled *c, struct text *out) {
     w.unit = &p.units.at[w.class->first];
     put_class(&w);
   }
+  for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+    if (has_loss(&c->settings->train, losses[i].loss))
+      text_printf(&rest, "\n\n%s", losses[i].text);
   put_main(&w);
   put_head(&p, out, &rest);
   text_puts(out, text_slice(&rest));
