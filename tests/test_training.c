@@ -740,7 +740,8 @@ static void steps_in_backward_free_gradients(void **state) {
  * logarithms and two gradients as large; a number each for the loss and 1.
  * Otherwise the same all in 16 bits, without a copy; so it is under autocast
  * with the loss outside of it. A kernel keeps logits, a sum a row and places.
- * In place the softmax is kept, and there is one gradient.
+ * In place the softmax is kept, and there is one gradient. Shifted, the output
+ * has 32 bits, and 60 rows are copied (the same in PyTorch 1.13 and 2.6).
  * What is compared by values has targets, too; the number of mse is in a tensor
  * of that size, and bce has five of work (1.13: 32 bits at 4 and 7 V). Those in
  * parts are what PyTorch 1.13 did with losses of `logits.split(..)`, as float,
@@ -764,6 +765,8 @@ static void losses_are_computed_in_32_bits(void **state) {
        2 * RV + (8 + 4) * 64, 0, 2 * 2 * RV + 2 * 8 * 512 + (4 + 4) * 64},
       {"dtype=bf16 loss=crossentropy loss_dtype=inplace", 4 * RV + 8 * 64 + 4,
        10 * RV, (2 + 4 + 4) * RV + 8 * 64 + 4 + 4 + 4},
+      {"dtype=bf16 loss=crossentropy loss_dtype=shifted", 123364, 0, 499720},
+      {"dtype=f32 loss=crossentropy loss_dtype=shifted", 123364, 0, 499720},
       {"dtype=bf16 loss=crossentropy loss_chunks=3", 131596, 0, 278732},
       {"dtype=bf16 loss=crossentropy loss_chunks=8", 131616, 0, 229860},
       {"dtype=f32 loss=crossentropy loss_chunks=4", 131600, 0, 393224},

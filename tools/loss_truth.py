@@ -2,7 +2,7 @@
 """What PyTorch keeps and allocates for each loss, beside netc.
 
     tools/loss_truth.py NETC >tests/data/losses.csv
-    tools/oracle/run.sh ROOT python3 tools/loss_truth.py NETC      and with --card:
+    tools/oracle/run.sh ROOT python3 tools/loss_truth.py NETC, and with --card:
         tests/data/torch2/losses.csv
 
 A row for each loss of a small net, by the functions that x.py has or those of

@@ -439,6 +439,29 @@ static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
 }
 
 /*
+ * The output is what was cast, as in models of transformers before 4.46
+ * (models/llama/modeling_llama.py: `logits = logits.float()`), and under
+ * accelerate's convert_outputs_to_fp32(). The loss reads a copy of all tokens
+ * but the last: `logits[..., :-1, :].contiguous()`, whose backward is a part of
+ * zeros.
+ */
+static size_t shifted_cross_entropy(struct trace *trace, int64_t node,
+                                    const struct shape *shape,
+                                    const struct trace_options *options) {
+  struct tape *tape = &trace->tape;
+  int64_t rows = shape_rows(shape);
+  size_t out = tape_widen(
+      tape, loss_input(trace, trace->value_of[node], options->loss_width));
+  struct extent part = *tape_extent(tape, out);
+  part.count -= part.count / shape->dim[0];
+  trace->value_of[node] = tape_place(tape, out);
+  out = tape_run_on(
+      tape, out,
+      (struct operation){.name = "copy", .out = part, .by_channel = true});
+  return cross_entropy(trace, out, rows - rows / shape->dim[0], options);
+}
+
+/*
  * Rows in chunks, each with a loss, so that only a chunk is copied and has two
  * gradients (litgpt's chunked_cross_entropy; torchtune,
  * modules/loss/cross_entropy_loss.py).
@@ -561,6 +584,8 @@ static size_t loss_of(struct trace *trace, const struct model *model,
     return fused_cross_entropy(trace, model, node, options->loss_chunks);
   case LOSS_SUM: return sum(trace, out);
   case LOSS_CROSSENTROPY:
+    if (options->loss_dtype == LOSS_DTYPE_SHIFTED)
+      return shifted_cross_entropy(trace, node, shape, options);
     return chunked_cross_entropy(trace, out, shape, options);
   case LOSS_MSE:
   case LOSS_BCE: return compare(trace, out, shape, loss, options);

@@ -163,7 +163,8 @@ static int norms_of(const struct train_settings *train) {
 static enum width loss_width(const struct train_settings *train) {
   bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
   bool copied = train->loss_dtype == LOSS_DTYPE_F32 ||
-                train->loss_dtype == LOSS_DTYPE_INPLACE;
+                train->loss_dtype == LOSS_DTYPE_INPLACE ||
+                train->loss_dtype == LOSS_DTYPE_SHIFTED;
   return half && copied ? WIDTH_F32 : WIDTH_NET;
 }
 

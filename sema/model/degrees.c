@@ -485,6 +485,10 @@ void degrees_idle(const struct model *model, const struct settings *settings,
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_INPLACE,
        has_loss(t, LOSS_CROSSENTROPY), "a loss with a softmax",
        "use `loss=crossentropy`, or leave it out");
+  idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_SHIFTED,
+       has_loss(t, LOSS_CROSSENTROPY) && t->loss_chunks <= 1,
+       "crossentropy of all rows at once",
+       "use `loss=crossentropy` without loss_chunks, or leave it out");
   idle(&c, "loss_chunks", t->loss_chunks > 0,
        has_loss(t, LOSS_FUSED_CROSSENTROPY) || has_loss(t, LOSS_CROSSENTROPY),
        "cross-entropy", "use `loss=crossentropy`, or leave it out");
