@@ -803,6 +803,52 @@ static void losses_are_computed_in_32_bits(void **state) {
                    autocast - 2 * RV);
 }
 
+/* The kernel of a fused loss computes what follows value by value: softcap of
+ * linkedin/Liger-Kernel, logit_scaling of unsloth. */
+static void fused_losses_include_a_softcap(void **state) {
+  (void)state;
+  static const char *const behind[] = {"", "mul 0.1\n",
+                                       "div 30\ntanh\nmul 30\n"};
+  static const char *const options[] = {
+      "batch=4 loss=fused_crossentropy",
+      "batch=4 loss=fused_crossentropy precision=mixed",
+      "batch=4 loss=fused_crossentropy dtype=bf16 tensor_parallel=2"};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    int64_t plain = 0;
+    for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) {
+      char net[128];
+      snprintf(net, sizeof net,
+               "net a\ninput 64 : i32\nembed 500 32\nlinear 32 relu\n"
+               "linear 500 nobias\n%s",
+               behind[k]);
+      int64_t peak = ask(net, options[i], "peak_bytes");
+      plain = k ? plain : peak;
+      assert_int_equal(peak, plain);
+    }
+  }
+}
+
+/* A loss for each output, in their order. */
+static void each_output_may_have_a_loss(void **state) {
+  (void)state;
+  enum { A = 16 * 4 * 4, B = 16 * 4 * 32 };
+  static const struct {
+    const char *losses;
+    int64_t saved;
+  } cases[] = {{"\"sum focal\"", 8 * B},
+               {"\"focal sum\"", 8 * A},
+               {"\"mse mse\"", 2 * (A + B)},
+               {"mse", 2 * (A + B)}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char net[200];
+    snprintf(net, sizeof net,
+             "net a\ninput x 16x8\na: linear 4 nobias\noutput a\n"
+             "from x\nb: linear 32 nobias\noutput b\ntrain loss=%s\n",
+             cases[i].losses);
+    assert_int_equal(ask(net, CPU, "saved_bytes"), cases[i].saved);
+  }
+}
+
 /* Hardly one tensor alone leads on between its levels. */
 static void segments_of_a_u_net_keep_less(void **state) {
   (void)state;
@@ -979,6 +1025,8 @@ int main(void) {
       cmocka_unit_test(delta_nets_keep_what_their_kernels_save),
       cmocka_unit_test(norms_in_float_keep_a_copy),
       cmocka_unit_test(losses_are_computed_in_32_bits),
+      cmocka_unit_test(fused_losses_include_a_softcap),
+      cmocka_unit_test(each_output_may_have_a_loss),
       cmocka_unit_test(joined_queries_cost_a_copy),
       cmocka_unit_test(segments_of_a_u_net_keep_less),
       cmocka_unit_test(steps_in_backward_free_gradients),

@@ -7,6 +7,7 @@
 #include "memory/step/loss.h"
 #include "sema/repeat/stretch.h"
 #include "memory/step/loose.h"
+#include "sema/model/degrees.h"
 
 enum { LOOKED_AT = 4 }; /* experts one by one: the first and last two */
 
@@ -538,18 +539,37 @@ static size_t sum(struct trace *trace, size_t out) {
                                         .cast = CAST_FULL});
 }
 
+/* Makes an operation a view of the number that `value` is. */
+static void leave_out(struct tape *tape, size_t at, size_t value) {
+  const struct tape_op *op = &tape->ops.at[at];
+  struct op_facts *facts = tape_own_facts(tape, at);
+  facts->result = RESULT_VIEW;
+  facts->gradient = GRADIENT_SHARED;
+  facts->saved_count = 0;
+  facts->work = facts->back_work = facts->back_more = (struct extent){0};
+  memset(facts->kept, 0, sizeof facts->kept);
+  for (int i = 0; i < facts->out_count; i++) {
+    struct tape_value *out = &tape->values.at[op->first_out + (size_t)i];
+    out->extent = tape->values.at[value].extent;
+    out->storage = tape->values.at[value].storage;
+  }
+}
+
 /*
  * The last product and the loss fused, over chunks of the rows: only one
  * chunk's logits are in memory, and gradients are computed at once
  * (linkedin/Liger-Kernel, ops/fused_linear_cross_entropy.py). 32 bits are used
  * in registers alone, and gradients overwrite the logits. By default the logits
  * of a chunk are no larger than the input; Liger also rounds the rows of a
- * chunk up to a power of two.
+ * chunk up to a power of two. Functions of single values behind the product, as
+ * Gemma's softcap, are in the kernel.
  */
 static size_t fused_cross_entropy(struct trace *trace,
                                   const struct model *model, int64_t node,
                                   int64_t chunks) {
   struct tape *tape = &trace->tape;
+  size_t end = trace->op_end[node];
+  node = degrees_head(model, node);
   size_t out = trace->value_of[node];
   size_t last = trace->op_end[node] - 1;
   const struct tape_op *op = &tape->ops.at[last];
@@ -569,6 +589,8 @@ static size_t fused_cross_entropy(struct trace *trace,
   tape_resize(tape, out, extent_fixed(1, WIDTH_F32));
   tape->storages.at[tape->values.at[out].storage].extent =
       tape->values.at[out].extent;
+  for (size_t i = last + 1; i < end; i++)
+    leave_out(tape, i, out);
   return out;
 }
 

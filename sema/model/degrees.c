@@ -231,6 +231,28 @@ static void check_base(struct check *c) {
           "option `--lora 16`");
 }
 
+/* A function of single values, which nothing but the next layer reads. */
+static bool is_passed(const struct model *model, int64_t node) {
+  const struct node *at = &model->nodes.at[node];
+  int64_t readers = 0, before = at->input_count ? node_input(model, at, 0) : -1;
+  for (size_t i = 0; i < model->nodes.count; i++)
+    for (int k = 0; k < model->nodes.at[i].input_count; k++)
+      readers += node_input(model, &model->nodes.at[i], k) == before;
+  for (size_t i = 0; i < model->outputs.count; i++)
+    readers += model->outputs.at[i].node == before;
+  return at->input_count == 1 && !at->param_count && !at->repeated &&
+         at->kind->opcode && !at->kind->loss && readers == 1 &&
+         (at->kind->memory == OUTPUT_IN_PLACE || at->kind->alone);
+}
+
+int64_t degrees_head(const struct model *model, int64_t node) {
+  while (is_passed(model, node))
+    node = node_input(model, &model->nodes.at[node], 0);
+  const struct node *head = &model->nodes.at[node];
+  bool product = head->kind->per_position && head->param_count <= 2;
+  return product ? node : -1; /* more: adapters, whose sum comes last */
+}
+
 /* Checks a list, and fused_crossentropy, which includes the last product. */
 static void check_loss(struct check *c) {
   const struct model *model = c->model;
@@ -244,16 +266,20 @@ static void check_loss(struct check *c) {
     if (loss_of_output(c->train, i) != LOSS_FUSED_CROSSENTROPY)
       continue;
     int64_t node = model->outputs.at[i].node;
-    const struct layer_kind *kind = model->nodes.at[node].kind;
-    if (kind->per_position && model->nodes.at[node].param_count <= 2)
-      continue; /* more: adapters, whose sum comes last */
+    if (degrees_head(model, node) >= 0)
+      continue;
+    bool adapted = model->nodes.at[node].kind->per_position;
     c->good = false;
     given_help(diag(c->diags, OUT_OF_RANGE, node_span(c, (size_t)node),
                     "fused_crossentropy multiplies by the last matrix itself, "
-                    "but the net does not end with one"),
+                    "but %s",
+                    adapted ? "this one has an adapter, which no kernel adds"
+                            : "the net does not end with one"),
                place_of(c, "loss"),
-               "end the net with `linear`, without softmax; or use "
-               "`loss=crossentropy`");
+               adapted ? "leave the last layer without `lora=`; or use "
+                         "`loss=crossentropy`"
+                       : "end the net with `linear`, without softmax; or use "
+                         "`loss=crossentropy`");
     return;
   }
 }
