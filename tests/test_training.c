@@ -552,6 +552,7 @@ static void optimizers_keep_and_need_what_was_measured(void **state) {
       {"adamax", 8 * N, 4 * K, 12 * MOST, 4 * N},
       {"lion", 4 * N, 0, 4 * MOST, 4 * MOST},
       {"adafactor", 4 * (50 + 100 + 100 + 100 + 20), 0, 8 * MOST, 8 * MOST},
+      {"adam16bit", 4 * N + 8 * K, 0, 8 * N, 8 * N},
       {"adam8bit", 2 * 5000 + 8 * 20 + 8 * 100 + 8 * 2000 + 2048, 0, 0, 0}};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
     for (int gpu = 0; gpu < 2; gpu++) {
@@ -586,6 +587,9 @@ static void each_tensor_of_state_is_rounded(void **state) {
       /* rows and columns: 50 and 100 of 32 bits, the bias, 100 and 20 */
       {"optimizer=adafactor",
        INPUT + PARAMETERS + (312 + 112) + BIAS + (112 + 432)},
+      /* 10,000, 200 and 4,000 bytes twice, with a number each */
+      {"optimizer=adam16bit",
+       INPUT + PARAMETERS + 2 * (240 + 312 + 96) + 6 * 508},
       /* two of 5,000 bytes, with 20 maxima each; the others are too small */
       {"optimizer=adam8bit",
        INPUT + PARAMETERS + 2 * (120 + 432) + 2 * BIAS + 2 * SMALL},

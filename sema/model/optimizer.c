@@ -5,7 +5,9 @@
  * read: test_peak_memory_foreach of its test/test_optim.py agrees. No weight
  * decay except AdamW's. Lion from arXiv 2302.06675; Adafactor without first
  * moment from arXiv 1804.04235, as in transformers/optimization.py; 8-bit Adam
- * from bitsandbytes.
+ * from bitsandbytes; Adam with 16-bit moments from NVIDIA/TransformerEngine,
+ * transformer_engine/pytorch/optimizers/fused_adam.py: exp_avg_dtype and
+ * exp_avg_sq_dtype, which Megatron-LM sets (--use-precision-aware-optimizer).
  */
 #include "sema/model/optimizer.h"
 
@@ -16,6 +18,8 @@ struct optimizer_facts {
   int whole;      /* state tensors as large as the parameter */
   bool factored;  /* or a 32-bit row and column of it */
   bool quantized; /* or two byte tensors, with a maximum per block */
+  int halves;     /* or 16-bit tensors with a 32-bit scale each, which a step
+                     widens, all at once: get_unscaled_state() */
   int scalars;    /* 32-bit numbers per tensor: the step count, which foreach
                      optimizers keep in CPU memory */
   int loop;       /* workspace per tensor, in sizes of the largest */
@@ -75,6 +79,13 @@ static bool add_quantized(const struct optimizer_state *s,
          add_tensors(s, 2, ceil_div_i64(param->count, ADAM8BIT_BLOCK), 4);
 }
 
+/* The scales are no tensors of a flat copy. */
+static bool add_halves(const struct optimizer_state *s, int halves,
+                       int64_t values) {
+  return add_tensors(s, halves, values, 2) &&
+         add_tensors(s, s->flat ? 0 : halves, 1, 4);
+}
+
 /* Single numbers are not rounded. */
 static bool add_state(const struct optimizer_state *s,
                       const struct optimizer_facts *f,
@@ -83,6 +94,8 @@ static bool add_state(const struct optimizer_state *s,
     return add_factored(s, param);
   if (f->quantized)
     return add_quantized(s, param);
+  if (f->halves)
+    return add_halves(s, f->halves, param->count);
   /* Fused kernels have the step count on the device: torch/optim/. */
   if (s->update == UPDATE_FUSED)
     return add_tensors(s, f->whole, bytes, 1) &&
@@ -123,6 +136,14 @@ static int update_of(const struct train_settings *train) {
                                                        : UPDATE_LOOP;
 }
 
+/* State in 32 bits, of parameters that have `bytes` as they are stepped. */
+static bool widened(const struct train_settings *train, int64_t bytes,
+                    int tensors, int64_t *workspace) {
+  bool master = train->precision == PRECISION_MASTER;
+  int64_t width = master ? 4 : max_i64(element_bits(train->dtype) / 8, 1);
+  return mul_i64(bytes / width, 4 * (int64_t)tensors, workspace);
+}
+
 /* Finds copies of gradients, and the kernels' workspace. */
 static bool find_workspace(const struct train_settings *train, int update,
                            const struct sizes_seen *seen,
@@ -132,6 +153,9 @@ static bool find_workspace(const struct train_settings *train, int update,
   if (train->precision == PRECISION_MASTER &&
       element_bits(gradient_element(train)) != 32)
     copied = cost->master;
+  if (f->halves)
+    return widened(train, seen->all, f->halves, &cost->workspace) &&
+           add_i64(cost->workspace, copied, &cost->workspace);
   switch (update) {
   case UPDATE_FUSED: cost->workspace = 0; break;
   case UPDATE_LOOP:
