@@ -39,14 +39,7 @@ static const struct loss_step {
 
 enum { STEPS = sizeof steps / sizeof *steps };
 
-bool loss_is_written(int loss) {
-  for (size_t i = 0; i < STEPS; i++)
-    if (steps[i].loss == loss)
-      return true;
-  return false;
-}
-
-/* Values of a net's output, of which it has `count`, in its own extent. */
+/* An extent of a step, which is in sizes of an output with `count` values. */
 static struct extent sized(const struct tape *tape, struct extent extent,
                            int64_t count, enum width width) {
   if (extent.count < 0)

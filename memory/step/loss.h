@@ -4,12 +4,10 @@
 
 #include "memory/step/trace.h"
 
-/* True if losses.def has the loss, an enum loss. */
-bool loss_is_written(int loss);
-
 /*
- * Records such a loss on the value `out` of a net's output, which is cast as
- * the options say; returns the loss, a number. `shape` is that of one sample.
+ * Records a loss of losses.def on the value `out` of a net's output, which is
+ * cast as the options say; returns the loss, a number. `shape` is that of one
+ * sample.
  */
 size_t loss_run(struct trace *trace, size_t out, const struct shape *shape,
                 int loss, const struct trace_options *options);
