@@ -9,9 +9,9 @@ A row for each loss of a small net, by the functions that x.py has or those of
 torch.nn.functional: bytes that autograd saves, and the peak of forward and
 backward, where the caller holds the outputs. Targets as large as the outputs
 are made in the step and counted; numbers of classes are the caller's. --card
-is a fake GPU, with tensors in whole blocks of 512 bytes. It leaves out mse, whose
-result is in a tensor as large as the outputs, which fake tensors do not show,
-and a batch of 1, whose tensors are no larger than numbers.
+is a fake GPU, with tensors in whole blocks of 512 bytes. It leaves out mse,
+whose result is in a tensor as large as the outputs, which fake tensors do not
+show, and a batch of 1, whose tensors are no larger than numbers.
 """
 import argparse
 import contextlib
@@ -92,7 +92,8 @@ def main():
         context = fake_cuda.card
     torch.set_num_threads(1)
     device = "a fake GPU" if options.card else "CPU, float32"
-    print(f"# What PyTorch {alive.VERSION} keeps and allocates with a loss, in\n"
+    print(f"# What PyTorch {alive.VERSION} keeps and allocates with a loss, "
+          "in\n"
           f"# bytes ({device}): tools/loss_truth.py.\n"
           "# net,batch,settings,saved,gradients,peak")
     with tempfile.TemporaryDirectory() as folder:
