@@ -396,9 +396,32 @@ static size_t run_without_held(struct tape *tape, const struct operation *op) {
   return tape_run(tape, &alone);
 }
 
+/* True for a product with a frozen matrix, which `base` has in blocks. */
+static bool is_in_blocks(const struct tape *tape, const struct operation *op) {
+  if (!tape->in_blocks || !op->splits || !op->param_count || !op->in_count ||
+      op->cast != CAST_LOW)
+    return false;
+  const struct tape_param *param = &tape->node_params[op->first_param];
+  return param->matrix && !param->trained;
+}
+
+/*
+ * bitsandbytes/nn/modules.py, Linear4bit and Linear8bitLt: the product's type
+ * is chosen apart, and `out.to(inp_dtype)` undoes that.
+ */
+static size_t run_in_blocks(struct tape *tape, const struct operation *op) {
+  enum width width = tape_extent(tape, op->in[0])->width;
+  tape->in_blocks = false;
+  size_t out = cast_input(tape, tape_run(tape, op), width);
+  tape->in_blocks = true;
+  return out;
+}
+
 size_t tape_run(struct tape *tape, const struct operation *op) {
   if (op->all_params)
     return run_with_all(tape, op);
+  if (is_in_blocks(tape, op))
+    return run_in_blocks(tape, op);
   if (op->held && !tape->training)
     return run_without_held(tape, op);
   if (is_still(tape, op))

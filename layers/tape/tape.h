@@ -220,6 +220,8 @@ struct tape {
   enum tape_norms norms;
   int attention; /* enum tape_attention */
   bool packed;   /* products keep their input for a frozen matrix in blocks */
+  bool in_blocks; /* products with a frozen matrix in blocks give the type of
+                   * their input, not autocast's */
   bool stops;    /* a gradient ended before all that needs one */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;

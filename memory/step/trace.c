@@ -116,10 +116,12 @@ static size_t run_node(struct tracing *t, int64_t index) {
   }
   for (int i = 0; i < node->input_count; i++)
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
-  bool whole = t->options->packed && trace_is_output(t->model, index);
+  bool blocks = t->options->packed || t->options->in_blocks;
+  bool whole = blocks && trace_is_output(t->model, index);
   struct echo *echo =
       t->around || whole ? NULL : t->echo; /* blocks are traced by iterations */
   tape->packed = t->options->packed && !whole;
+  tape->in_blocks = t->options->in_blocks && !whole;
   size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
   if (value != SIZE_MAX)
     return value;

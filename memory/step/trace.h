@@ -60,6 +60,7 @@ struct trace_options {
   bool packed; /* frozen matrices are in blocks unless they give an output;
                 * their products keep their inputs */
   const struct train_settings *train; /* the losses of the outputs */
+  bool in_blocks; /* the same; products give the type of their inputs */
   enum width loss_width; /* outputs are cast to it; WIDTH_NET: by autocast, or
                             not at all */
   int loss_dtype;        /* enum loss_type */

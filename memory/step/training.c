@@ -183,6 +183,7 @@ void step_trace(struct step *step, struct arena *arena) {
       .attention = train->attention,
       .packed = train->base && profile->packed_keeps_input,
       .train = train,
+      .in_blocks = train->base && train->precision == PRECISION_MIXED,
       .loss_width = loss_width(train),
       .loss_dtype = train->loss_dtype,
       .loss_chunks = train->loss_chunks,
