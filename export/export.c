@@ -174,6 +174,11 @@ struct onnx_model *onnx_build(struct netc *netc, int opset, struct arena *arena,
   x->netc = netc;
   x->model.name = graph_name(x);
   x->model.opset = opset;
+  x->op.size = sizeof x->op;
+  if (netc_operation(netc, 0, &x->op) == NETC_ERROR) {
+    text_put(why, netc_message(netc));
+    return NULL;
+  }
   if (!write_model(x)) {
     text_printf(why, "`%s` cannot be written as ONNX: %s", x->layer, x->why);
     return NULL;

@@ -162,10 +162,27 @@ static void write_operations(struct call *call) {
   load->operations = to;
 }
 
+/* A layer with another type: operations compute in 32 bits. */
+static bool refuse_types(struct call *call, const struct model *model) {
+  int64_t node = model_other_type(model, ELEMENT_F32);
+  if (node == NO_NODE)
+    return false;
+  struct text text = text_new(&call->scratch);
+  model_put_name(&text, model, node);
+  text_putc(&text, '\0');
+  context_say(call->netc,
+              "`%s` has parameters of the type %s, and this output is in "
+              "float32: leave out its `dtype=`",
+              text.at, element_word(model->nodes.at[node].dtype));
+  return true;
+}
+
 static void call_operations(struct call *call) {
   const struct load *load = call->netc->load;
   if (!load || !load->compiled.model)
     call->status = NETC_USAGE;
+  else if (!load->operations && refuse_types(call, &load->model))
+    call->status = NETC_ERROR;
   else if (!load->operations)
     write_operations(call);
 }

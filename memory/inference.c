@@ -200,6 +200,7 @@ static bool find_framework(const struct model *model,
       .profile = profile_at(settings->train.profile),
       .in_place = settings->train.inplace == TOGGLE_ON,
       .half = element_bits(settings->infer.dtype) == 16,
+      .element = settings->infer.dtype,
       .attention = settings->infer.attention,
       .leaps = true};
   struct simulation run = {.arena = &scratch,
@@ -267,7 +268,8 @@ static bool param_bytes(const struct model *model,
   if (infer->weight_dtype)
     weight_roles_find(model, &scratch, &roles);
   const bool *folded = folded_params(model, folds, fold_count, &scratch);
-  bool differ = infer->weight_dtype || (model->computes && !parts);
+  bool differ =
+      infer->weight_dtype || model->typed || (model->computes && !parts);
   for (size_t i = 0; fits && differ && i < model->params.count; i++) {
     const struct model_param *param = &model->params.at[i];
     int64_t own;
@@ -276,7 +278,7 @@ static bool param_bytes(const struct model *model,
       continue;
     if (gone)
       plain -= param->count; /* cannot underflow: it is part of the total */
-    if (gone || param->buffer || !infer->weight_dtype)
+    if (gone || param->buffer || !(infer->weight_dtype || param->element))
       continue;
     fits = weight_bytes(model, &roles, infer, i, &own);
     if (!fits || own == WEIGHT_PLAIN)

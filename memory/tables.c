@@ -318,6 +318,9 @@ const char *tables_make(const struct model *net,
                            .program = program,
                            .model = model,
                            .text = text_new(net->arena)};
+  if (model_other_type(net, settings->infer.dtype) != NO_NODE)
+    return "the runtime has one type for all layers: leave out `dtype=` after "
+           "layers";
   if (!weights_run(settings->infer.weight_dtype))
     return "the runtime does not support this weight type: choose "
            "`--weight-dtype i8`, `f16` or `bf16`; or `--dtype i8` for int8 "

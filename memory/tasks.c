@@ -506,6 +506,7 @@ void tasks_find(struct tasks *b) {
   const struct tape *tape = &b->trace.tape;
   struct trace_options options = {.profile = &profile_planned,
                                   .lowers = true,
+                                  .element = b->settings->dtype,
                                   .single = b->settings->batch == 1,
                                   .leaps = b->leaps};
   trace_model(&b->trace, b->model, &options, arena);

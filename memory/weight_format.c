@@ -396,10 +396,12 @@ bool weight_bytes(const struct model *model, const struct weight_roles *roles,
                   int64_t *bytes) {
   const struct weights_type *type = weights_type(infer->weight_dtype);
   const struct model_param *param = &model->params.at[index];
-  const struct weight_tensor *tensor = &roles->at[index];
   *bytes = WEIGHT_PLAIN;
+  if (param->element)
+    return element_bytes(param->element, param->count, bytes);
   if (!infer->weight_dtype)
     return true;
+  const struct weight_tensor *tensor = &roles->at[index];
   const struct weights_other *other =
       weights_of_part(infer->weights, weight_part(roles, index), tensor->block);
   if (other)

@@ -59,7 +59,8 @@ unsigned weight_parts(const struct model *model,
 enum { WEIGHT_PLAIN = -1 };
 
 /*
- * Bytes of parameter `index`, or WEIGHT_PLAIN; false if they pass 2^63 - 1.
+ * Bytes of parameter `index`, which has its layer's own type if there is one,
+ * or WEIGHT_PLAIN; false if they pass 2^63 - 1.
  *
  * The types are those that llama.cpp chooses (src/llama-quant.cpp, commit
  * 007dbbf, llama_tensor_get_type_impl), with its fallbacks for rows that the

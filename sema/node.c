@@ -144,6 +144,7 @@ static bool share_params(struct expander *e, const struct layer *layer,
     same = mine->count == theirs->count;
     mine->same = theirs->same;
     mine->fixed = theirs->fixed;
+    mine->element = theirs->element;
     mine->shared = true;
   }
   if (!same) {
@@ -213,6 +214,8 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->buffer = param->buffer;
     stored->bias = matrices && param->rank == 1 && strstr(param->name, "bias");
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
+    stored->element = (unsigned char)node->dtype;
+    e->model->typed = e->model->typed || node->dtype;
     stored->train_only = e->trains;
     stored->part = param->part;
     e->model->computes = e->model->computes || param->part;
@@ -232,6 +235,7 @@ static bool add_params(struct expander *e, const struct layer *layer,
         return false;
       stored->same = e->model->params.at[other->first_param].same;
       stored->fixed = e->model->params.at[stored->same].fixed;
+      stored->element = e->model->params.at[stored->same].element;
       e->model->params.at[stored->same].narrow = false; /* two layers read it */
       stored->shared = true;
     }
@@ -301,7 +305,7 @@ static const struct node *like_before(struct expander *e,
       node->unsure == unsure && node->kind == m->kind &&
       node->args == m->binding->args && node->input_count == input_count &&
       node->copies == e->copies.all && node->frozen == (e->row.frozen != 0) &&
-      node->train_only == e->trains;
+      node->dtype == e->row.dtype && node->train_only == e->trains;
   for (int i = 0; same && i < input_count; i++)
     same = model->nodes.at[node_input(model, node, i)].out ==
            model->nodes.at[inputs[i]].out;
@@ -380,6 +384,7 @@ bool node_add(struct expander *e, const struct node_making *m,
                       .shares = NO_NODE,
                       .frozen = e->row.frozen != 0,
                       .inplace = (char)e->row.inplace,
+                      .dtype = (char)e->row.dtype,
                       .train_only = e->trains,
                       .input_count = input_count,
                       .first_input = place(e, model->inputs.count)};

@@ -1,6 +1,6 @@
 /*
- * Options of every layer, anywhere in its statement: `frozen` and
- * `inplace=on|off`. They hold for the layer and its tail.
+ * Options of every layer, anywhere in its statement: `frozen`,
+ * `inplace=on|off` and `dtype=f32`. They hold for the layer and its tail.
  */
 #include "sema/statements.h"
 
@@ -19,9 +19,16 @@ const struct arg_spec row_specs[] = {
      .offset = offsetof(struct row_options, inplace),
      .fallback = "the setting",
      .doc = "allow the layer to overwrite its input: on or off"},
+    {.name = "dtype",
+     .type = TYPE_CHOICE,
+     .place = PLACE_KEY,
+     .words = ELEMENT_WORDS,
+     .offset = offsetof(struct row_options, dtype),
+     .fallback = "the setting",
+     .doc = "type of the layer's parameters, to which its inputs are cast"},
     SPEC_END};
 
-enum { ROW_FROZEN, ROW_INPLACE };
+enum { ROW_FROZEN, ROW_INPLACE, ROW_DTYPE };
 
 void row_options_begin(struct expander *e, struct binding *options,
                        const char *owner) {
@@ -96,6 +103,14 @@ bool row_options_check(struct expander *e, const struct binding *options,
                "%s has no parameters to freeze", options->owner);
     diag_offer_omission(d, d->span, "leave it out");
     return diag_help(d, "`freeze { ... }` freezes all layers inside");
+  }
+  if (options->given >> ROW_DTYPE & 1 && !params) {
+    struct diagnostic *d = report(e, UNKNOWN_OPTION, options->spans[ROW_DTYPE],
+                                  "%s has no parameters, so it has no type of "
+                                  "its own",
+                                  options->owner);
+    diag_offer_omission(d, d->span, "leave it out");
+    return diag_help(d, "it has the widest type of its inputs");
   }
   if (options->given >> ROW_INPLACE & 1 && row->inplace == TOGGLE_ON &&
       !overwrites) {

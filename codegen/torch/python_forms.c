@@ -229,6 +229,10 @@ static void find_form(struct python *p, size_t index,
     see_input(p, index);
     return;
   }
+  if (node->dtype && node->dtype != ELEMENT_F32) {
+    refuse(p, index, "its parameters are in float32; leave out ", "dtype=");
+    return;
+  }
   const struct form_kind *kind = kind_of(p, index);
   if (!kind)
     return;

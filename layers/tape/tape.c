@@ -65,13 +65,49 @@ bool tape_may_overwrite(const struct tape *tape, size_t value) {
          storage->owned && !storage->saved && storage->pending <= 1;
 }
 
+/* The element of a width; 0: no floating-point type of a layer. */
+static int element_of(const struct tape *tape, enum width width) {
+  return width == WIDTH_NET ? tape->element : width_element(width);
+}
+
+/* A product casts nothing, a layer has cast its inputs; what has no parameters
+ * promotes: result_type() of ATen/native/TypeProperties.cpp. */
+static enum width typed_width(const struct tape *tape,
+                              const struct operation *op) {
+  int widest = 0;
+  if (op->param_count)
+    return tape->node_params[op->first_param].width;
+  for (int i = 0; i < op->in_count - op->held; i++) {
+    int own = element_of(tape, tape_extent(tape, op->in[i])->width);
+    if (!own || (tape->values.at[op->in[i]].point && !all_points(tape, op)))
+      continue;
+    widest = widest ? tape->promote(widest, own) : own;
+  }
+  if (!widest)
+    return tape->own;
+  return widest == tape->element ? WIDTH_NET
+                                 : (enum width)(WIDTH_TYPED + widest);
+}
+
+/* Autocast, and 16-bit parameters: a lookup has their type, a sum has that of
+ * its widest operand. */
+static enum width narrow_width(const struct tape *tape,
+                               const struct operation *op) {
+  if (tape->node_params[op->first_param].width != WIDTH_LOW)
+    return WIDTH_NET;
+  for (int i = 0; i < op->in_count - op->held; i++)
+    if (tape_extent(tape, op->in[i])->width == WIDTH_NET)
+      return WIDTH_NET;
+  return WIDTH_LOW;
+}
+
 /* c10/core/ScalarType.h, TensorIterator: a 0-d tensor beside others does not
  * widen the result, and is not cast. */
 static enum width width_of(const struct tape *tape,
                            const struct operation *op) {
   enum width widest = WIDTH_LOW;
   if (!tape->mixed)
-    return WIDTH_NET;
+    return tape->element ? typed_width(tape, op) : WIDTH_NET;
   if (op->cast == CAST_FIRST)
     return tape_extent(tape, op->in[0])->width;
   if (op->cast != CAST_NONE)
@@ -80,27 +116,37 @@ static enum width width_of(const struct tape *tape,
     if (tape_extent(tape, op->in[i])->width != WIDTH_LOW &&
         (!tape->values.at[op->in[i]].point || all_points(tape, op)))
       widest = WIDTH_NET;
-  return op->in_count && !op->param_count ? widest : WIDTH_NET;
+  if (op->param_count)
+    return narrow_width(tape, op);
+  return op->in_count ? widest : WIDTH_NET;
 }
 
 /* The input, cast to the operation's precision. */
 static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   struct extent extent = *tape_extent(tape, in);
-  bool real = extent.width == WIDTH_NET || extent.width == WIDTH_LOW;
+  bool real = extent.width <= WIDTH_LOW || width_element(extent.width);
   if (!real || extent.width == width || tape->values.at[in].point)
     return in;
   extent.width = width;
   struct operation op = {.name = "cast",
+                         .does = LOWERS(COPY, 0),
                          .in = &in,
                          .in_count = 1,
                          .out = extent,
                          .cast = width == WIDTH_LOW ? CAST_LOW : CAST_FULL};
   /* The cast itself must not be cast again. */
   bool mixed = tape->mixed;
+  int element = tape->element;
   tape->mixed = false;
+  tape->element = 0;
   size_t out = tape_run(tape, &op);
   tape->mixed = mixed;
+  tape->element = element;
   return out;
+}
+
+size_t tape_cast_own(struct tape *tape, size_t in) {
+  return tape->element ? cast_input(tape, in, tape->own) : in;
 }
 
 size_t tape_widen(struct tape *tape, size_t in) {
@@ -147,7 +193,8 @@ static void cast_params(struct tape *tape, const struct operation *op,
   *kept = extent_fixed(0, WIDTH_LOW);
   for (int i = 0; i < op->param_count; i++) {
     const struct tape_param *param = &tape->node_params[operation_param(op, i)];
-    if (!param->matrix || tape->copied[param->index])
+    if (!param->matrix || tape->copied[param->index] ||
+        param->width == WIDTH_LOW)
       continue;
     tape->copied[param->index] = param->trained;
     kept->count =
@@ -332,7 +379,7 @@ static size_t run_once(struct tape *tape, const struct operation *op) {
 
 /* A sum is not written over a narrower operand. */
 static bool is_wider(const struct tape *tape, const struct operation *op) {
-  return tape->mixed && op->cast == CAST_NONE &&
+  return (tape->mixed || tape->element) && op->cast == CAST_NONE &&
          width_of(tape, op) != tape_extent(tape, op->in[0])->width;
 }
 
@@ -402,7 +449,7 @@ static bool is_in_blocks(const struct tape *tape, const struct operation *op) {
       op->cast != CAST_LOW)
     return false;
   const struct tape_param *param = &tape->node_params[op->first_param];
-  return param->matrix && !param->trained;
+  return param->matrix && !param->trained && !param->typed;
 }
 
 /*
@@ -467,7 +514,7 @@ size_t tape_parameter(struct tape *tape, int index) {
   const struct tape_param *param = &tape->node_params[index];
   int64_t count = size_product(param->count, (int64_t)param->copies);
   size_t value =
-      tape_outside(tape, extent_fixed(count, WIDTH_NET), param->trained);
+      tape_outside(tape, extent_fixed(count, param->width), param->trained);
   struct tape_value *made = &tape->values.at[value];
   made->param = param->trained ? tape_place(tape, param->index + 1) : 0;
   made->param_count = tape_place(tape, param->copies);

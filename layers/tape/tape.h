@@ -22,7 +22,13 @@ enum width {
   WIDTH_INDEX, /* 64 bits */
   WIDTH_MASK,  /* of dropout: the net's element type, or a byte */
   WIDTH_BOOL,
+  WIDTH_TYPED, /* and an element: another type than the net's, by `dtype=` */
 };
+
+/* The element of a width after WIDTH_TYPED; 0: it has none. */
+static inline int width_element(enum width width) {
+  return (int)width > WIDTH_TYPED ? (int)width - WIDTH_TYPED : 0;
+}
 
 /*
  * Experts [first, first + count) of `of`. The rows of the batch are divided
@@ -177,6 +183,8 @@ struct tape_param {
   int64_t count;
   size_t copies; /* number of equal parameters of the model from there on */
   bool trained, matrix;
+  bool typed;       /* its layer has `dtype=` */
+  enum width width; /* WIDTH_NET, or by `dtype=` */
   struct strides lies; /* if the tape lowers */
 };
 
@@ -223,6 +231,8 @@ struct tape {
   bool in_blocks; /* products with a frozen matrix in blocks give the type of
                    * their input, not autocast's */
   bool stops;    /* a gradient ended before all that needs one */
+  int element;   /* enum element of the net if layers have others; or 0 */
+  int (*promote)(int a, int b); /* the type of a sum of two */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
   VEC(struct tape_op) ops;
@@ -252,6 +262,7 @@ struct tape {
   const struct share *share; /* experts whose rows are recorded now */
 
   /* While a layer records: */
+  enum width own; /* of its parameters */
   bool core; /* it is in the core of attention */
   int64_t node;
   const struct tape_param *node_params;
@@ -313,6 +324,9 @@ size_t tape_widen(struct tape *tape, size_t in);
 
 /* The value in the width of `as`, under mixed precision. */
 size_t tape_cast_as(struct tape *tape, size_t in, size_t as);
+
+/* The value in the type of the recording layer's parameters. */
+size_t tape_cast_own(struct tape *tape, size_t in);
 
 /* Records an operation; returns its first output. */
 size_t tape_run(struct tape *tape, const struct operation *op);

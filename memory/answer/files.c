@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "layers/tape/shape.h"
+#include "sema/model/cost.h"
 
 /* True if a layer has low-rank adapters, so that little else is trained. */
 static bool adapts(const struct model *model) {
@@ -16,9 +17,10 @@ static bool adapts(const struct model *model) {
 static int64_t trained_bytes(const struct model *model,
                              const struct train_settings *train) {
   int64_t bytes;
-  int element = train->precision == PRECISION_FULL ? train->dtype : ELEMENT_F32;
-  return element_bytes(element, model->total.trainable, &bytes) ? bytes
-                                                                : INT64_MAX;
+  bool own = train->precision == PRECISION_FULL;
+  bool fits = own ? model_param_bytes(model, SUM_TRAINED, train->dtype, &bytes)
+                  : element_bytes(ELEMENT_F32, model->total.trainable, &bytes);
+  return fits ? bytes : INT64_MAX;
 }
 
 struct model_files files_find(const struct model *model,

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 
-/* Number of values, and bytes of packed ones. */
+/* Number of values, and bytes of those in blocks or in types of their own. */
 struct amount {
   int64_t values, packed;
 };
@@ -35,7 +35,8 @@ static void add_param(struct search *s, struct value_sums *sums, int kind,
                                             : DENSE;
   struct amount *to = &sums->of[kind][sort];
   sums->count[kind] = stage_sum(s, sums->count[kind], count);
-  if (!s->step->packed || !s->step->packed[param])
+  bool alike = kind == VALUES_TRAINED && s->train->gradient_dtype;
+  if (alike || !step_is_apart(s->step, param))
     to->values = stage_sum(s, to->values, count);
   else if (step_param_bytes(s->step, param, count, &bytes))
     to->packed = stage_sum(s, to->packed, bytes);

@@ -333,6 +333,7 @@ bool serving_open(const struct model *model, const struct settings *settings,
   struct profile *profile = ARENA_NEW(arena, struct profile);
   struct trace_options options = {.profile = profile,
                                   .attention = settings->infer.attention,
+                                  .element = settings->infer.dtype,
                                   .in_place =
                                       settings->train.inplace == TOGGLE_ON};
   *profile = *profile_at(settings->train.profile);

@@ -12,9 +12,9 @@ enum { GROUP = 256 };
 
 /* Bits of a value of an extent that is written in groups; 0: it is not. */
 static int64_t bits_of(const struct run *run, const struct extent *extent) {
-  int64_t bits = extent->width == WIDTH_LOW   ? 16
-                 : extent->width == WIDTH_NET ? element_bits(run->s->element)
-                                              : 0;
+  int own = extent->width == WIDTH_NET ? run->s->element
+                                       : width_element(extent->width);
+  int64_t bits = extent->width == WIDTH_LOW ? 16 : own ? element_bits(own) : 0;
   bool smaller = run->s->saved_bits && run->s->saved_bits < bits;
   return smaller && bits % 8 == 0 && !extent->fixed && !extent->mask &&
                  !run->repeated

@@ -7,9 +7,12 @@ static size_t param_of(const struct run *run, const struct tape_op *op, int i) {
   return run->tape->params.at[op->first_param + (size_t)i];
 }
 
+/* Values of the net's type have the parameter's own. */
 static int64_t param_bytes(struct run *run, size_t param, int element) {
-  struct extent extent = {.count = run->s->model->params.at[param].count,
-                          .fixed = true};
+  const struct model_param *of = &run->s->model->params.at[param];
+  struct extent extent = {.count = of->count, .fixed = true};
+  if (element == run->s->element)
+    element = param_element(of, element);
   if (element == run->s->element)
     return run_bytes_of(run, &extent);
   return extent_bytes(&extent, 1, element, run->tape->profile->block,

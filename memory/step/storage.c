@@ -11,8 +11,8 @@ static bool bytes_of(const struct extent *extent, int64_t count, int element,
   static const int each[] = {
       [WIDTH_LOW] = 2,   [WIDTH_F32] = 4,  [WIDTH_I32] = 4,
       [WIDTH_INDEX] = 8, [WIDTH_MASK] = 1, [WIDTH_BOOL] = 1};
-  bool fits = extent->width == WIDTH_NET
-                  ? element_bytes(element, count, bytes)
+  int own = extent->width == WIDTH_NET ? element : width_element(extent->width);
+  bool fits = own ? element_bytes(own, count, bytes)
                   : mul_i64(count, each[extent->width], bytes);
   fits = fits && add_i64(*bytes, block - 1, bytes);
   *bytes = *bytes / block * block;

@@ -17,6 +17,23 @@ static bool are_apart(const struct model *model, size_t first, size_t copies) {
   return copies < 2 || param[copies - 1].same == param->same + copies - 1;
 }
 
+/* c10/core/ScalarType.cpp, promoteTypes(): elements.def has wider types first.
+ */
+static int promote(int a, int b) {
+  bool apart = a != b && element_bits(a) == 16 && element_bits(b) == 16;
+  return apart ? (int)ELEMENT_F32 : a < b ? a : b;
+}
+
+/* The width of a layer's own type, or of the net's. Under autocast, values have
+ * 16 bits or 32. */
+static enum width width_of(const struct tape *tape, int element) {
+  if (!element || element == tape->element)
+    return WIDTH_NET;
+  if (tape->mixed)
+    return element_bits(element) == 16 ? WIDTH_LOW : WIDTH_NET;
+  return tape->element ? (enum width)(WIDTH_TYPED + element) : WIDTH_NET;
+}
+
 /* The parameters of a node, as its layer numbers them. */
 static void node_params(struct tape *tape, const struct model *model,
                         const struct node *node, struct tape_param *room) {
@@ -36,7 +53,9 @@ static void node_params(struct tape *tape, const struct model *model,
                                   .copies = one ? 1 : copies,
                                   .trained = !param->buffer &&
                                              (!param->fixed || param->detached),
-                                  .matrix = param->rank > 1 && !param->buffer};
+                                  .matrix = param->rank > 1 && !param->buffer,
+                                  .typed = param->element != 0,
+                                  .width = width_of(tape, param->element)};
   }
 }
 
@@ -65,6 +84,14 @@ static int32_t *count_readers(const struct model *model, bool training,
   for (size_t i = 0; i < trace_outputs(model, training); i++)
     readers[model->outputs.at[i].node]++;
   return readers;
+}
+
+/* Only 16-bit tensors are copied to 32; under autocast a net has 32. */
+static enum tape_norms norms_of(const struct trace_options *options,
+                                bool half) {
+  bool plain = options->norms == NORMS_FLOAT && (!half || options->mixed);
+  return plain || !options->norms ? NORMS_PLAIN
+                                  : (enum tape_norms)options->norms;
 }
 
 /* State while node after node is traced. */
@@ -105,6 +132,19 @@ bool trace_is_output(const struct model *model, int64_t node) {
   return false;
 }
 
+/* A layer with parameters reads its inputs in their type. */
+static void open_types(struct tracing *t, const struct node *node) {
+  struct tape *tape = &t->trace->tape;
+  tape->own = width_of(tape, node->dtype);
+  if (!tape->element)
+    return;
+  int element = node->dtype ? node->dtype : tape->element;
+  tape->half = element_bits(element) == 16;
+  tape->norms = norms_of(t->options, tape->half);
+  for (int i = 0; node->param_count && i < node->input_count; i++)
+    t->in[i] = tape_cast_own(tape, t->in[i]);
+}
+
 static size_t run_node(struct tracing *t, int64_t index) {
   struct tape *tape = &t->trace->tape;
   const struct node *node = &t->model->nodes.at[index];
@@ -117,6 +157,7 @@ static size_t run_node(struct tracing *t, int64_t index) {
   for (int i = 0; i < node->input_count; i++)
     t->in[i] = t->trace->value_of[node_input(t->model, node, i)];
   bool blocks = t->options->packed || t->options->in_blocks;
+  open_types(t, node);
   bool whole = blocks && trace_is_output(t->model, index);
   struct echo *echo =
       t->around || whole ? NULL : t->echo; /* blocks are traced by iterations */
@@ -376,10 +417,23 @@ static void trace_nodes(struct trace *trace, const struct model *model,
   }
 }
 
+/* A loss copies 16-bit outputs to 32 bits first; under autocast, its cast does.
+ */
+static enum width loss_width(const struct trace *trace, size_t out,
+                             const struct trace_options *options) {
+  int own = width_element(tape_extent(&trace->tape, out)->width);
+  bool half = element_bits(own ? own : options->element) == 16;
+  bool copied = options->loss_dtype == LOSS_DTYPE_F32 ||
+                options->loss_dtype == LOSS_DTYPE_INPLACE ||
+                options->loss_dtype == LOSS_DTYPE_SHIFTED;
+  return half && copied ? WIDTH_F32 : WIDTH_NET;
+}
+
 /* An output cast for the loss: `F.cross_entropy(out.float(), ..)`. */
 static size_t loss_input(struct trace *trace, size_t out, enum width width) {
   struct extent extent = *tape_extent(&trace->tape, out);
-  if (extent.width != WIDTH_NET || width == WIDTH_NET)
+  bool real = extent.width == WIDTH_NET || width_element(extent.width);
+  if (!real || width == WIDTH_NET)
     return out;
   extent.width = width;
   return tape_run_on(
@@ -626,7 +680,10 @@ static void trace_losses(struct trace *trace, const struct model *model,
   bool scored = !has_loss(options->train, LOSS_NONE);
   size_t pair[2];
   for (size_t i = 0; i < model->outputs.count; i++) {
-    pair[1] = loss_of(trace, model, i, options);
+    int64_t node = model->outputs.at[i].node;
+    struct trace_options own = *options;
+    own.loss_width = loss_width(trace, trace->value_of[node], options);
+    pair[1] = loss_of(trace, model, i, &own);
     if (i > 0 && scored) {
       pair[0] = trace->ends.at[0];
       trace->ends.at[0] = tape_run(
@@ -634,7 +691,7 @@ static void trace_losses(struct trace *trace, const struct model *model,
           &(struct operation){.name = "add",
                               .in = pair,
                               .in_count = 2,
-                              .out = extent_fixed(1, options->loss_width),
+                              .out = extent_fixed(1, own.loss_width),
                               .gradient = GRADIENT_SHARED});
     } else {
       *VEC_PUSH(trace->tape.arena, &trace->ends) = pair[1];
@@ -657,7 +714,10 @@ void trace_model(struct trace *trace, const struct model *model,
   tape->mixed = options->mixed;
   tape->half = options->half;
   tape->attention = options->attention;
-  tape->norms = options->norms ? (enum tape_norms)options->norms : NORMS_PLAIN;
+  tape->norms = norms_of(options, options->half);
+  if (!tape->mixed && model_other_type(model, options->element) != NO_NODE)
+    tape->element = options->element;
+  tape->promote = promote;
   tape->lowers = options->lowers;
   tape->single = options->single;
   VEC_RESERVE(arena, &tape->values, nodes);

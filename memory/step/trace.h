@@ -54,6 +54,7 @@ struct trace {
 struct trace_options {
   const struct profile *profile;
   bool training, in_place, mixed, half;
+  int element;         /* enum element of the net */
   bool lowers, single; /* struct tape */
   int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
   int attention;       /* enum tape_attention */
@@ -62,7 +63,7 @@ struct trace_options {
   const struct train_settings *train; /* the losses of the outputs */
   bool in_blocks; /* the same; products give the type of their inputs */
   enum width loss_width; /* outputs are cast to it; WIDTH_NET: by autocast, or
-                            not at all */
+                            not at all; found for each output */
   int loss_dtype;        /* enum loss_type */
   int64_t loss_chunks;   /* 0: one; of a fused loss as many as it needs */
   const struct node_range *ranges; /* checkpointed, in order, disjoint */

@@ -7,8 +7,8 @@
 
 bool model_buffer_bytes(const struct model *model, bool training, int element,
                         int64_t *bytes) {
-  const struct cost *cost = training ? &model->total : &model->predicted;
-  if (!element_bytes(element, cost->buffers, bytes))
+  enum param_sum sum = training ? SUM_BUFFERS : SUM_READ_BUFFERS;
+  if (!model_param_bytes(model, sum, element, bytes))
     return false;
   for (size_t i = 0; i < model->nodes.count; i++)
     if (model->nodes.at[i].shares == NO_NODE &&
@@ -49,12 +49,19 @@ static void choose_types(struct train_settings *train) {
     train->dtype = ELEMENT_BF16;
 }
 
+bool step_is_apart(const struct step *step, size_t param) {
+  return (step->packed && step->packed[param]) ||
+         step->model->params.at[param].element;
+}
+
 bool step_param_bytes(const struct step *step, size_t param, int64_t count,
                       int64_t *bytes) {
   const struct train_settings *train = &step->settings;
   return step->packed && step->packed[param]
              ? block_bytes(&weights_type(train->base)->block, count, bytes)
-             : element_bytes(train->dtype, count, bytes);
+             : element_bytes(param_element(&step->model->params.at[param],
+                                           train->dtype),
+                             count, bytes);
 }
 
 void step_types(const struct train_settings *train, struct simulation *s) {
@@ -88,13 +95,13 @@ static void pack_matrices(struct step *step, struct arena *arena) {
     const struct extent *in =
         op->facts->in_count ? tape_extent(tape, tape_input(tape, op, 0)) : NULL;
     bool product = op->facts->splits && in &&
-                   (in->width == WIDTH_NET || in->width == WIDTH_LOW);
+                   (in->width <= WIDTH_LOW || width_element(in->width));
     for (int k = 0; product && k < op->facts->frozen_count; k++) {
       size_t param =
           tape->params
               .at[op->first_param + (size_t)(op->facts->param_count + k)];
       const struct model_param *p = &model->params.at[param];
-      if (p->rank < 2 || trace_is_output(model, op->node))
+      if (p->rank < 2 || p->element || trace_is_output(model, op->node))
         continue;
       step->packed[param] = true;
       struct op_facts *facts = tape_own_facts(tape, i);
@@ -152,22 +159,6 @@ static void add_range(struct step *step, struct node_range range,
                                                                  * total */
 }
 
-/* Only 16-bit tensors are copied to 32; under autocast a net has 32. */
-static int norms_of(const struct train_settings *train) {
-  bool half = element_bits(train->dtype) == 16;
-  return train->norms == NORMS_FLOAT && !half ? NORMS_PLAIN : train->norms;
-}
-
-/* A loss copies 16-bit inputs to 32 bits first; under autocast, its cast does.
- */
-static enum width loss_width(const struct train_settings *train) {
-  bool half = element_bits(train->dtype) == 16 && train->loss != LOSS_SUM;
-  bool copied = train->loss_dtype == LOSS_DTYPE_F32 ||
-                train->loss_dtype == LOSS_DTYPE_INPLACE ||
-                train->loss_dtype == LOSS_DTYPE_SHIFTED;
-  return half && copied ? WIDTH_F32 : WIDTH_NET;
-}
-
 void step_trace(struct step *step, struct arena *arena) {
   choose_types(&step->settings);
   const struct train_settings *train = &step->settings;
@@ -179,12 +170,12 @@ void step_trace(struct step *step, struct arena *arena) {
       .mixed = train->precision == PRECISION_MIXED,
       .half = element_bits(train->dtype) == 16 ||
               train->precision == PRECISION_MIXED,
-      .norms = norms_of(train),
+      .element = train->dtype,
+      .norms = train->norms,
       .attention = train->attention,
       .packed = train->base && profile->packed_keeps_input,
       .train = train,
       .in_blocks = train->base && train->precision == PRECISION_MIXED,
-      .loss_width = loss_width(train),
       .loss_dtype = train->loss_dtype,
       .loss_chunks = train->loss_chunks,
       .drops_outputs = train->keep_outputs == TOGGLE_OFF,
@@ -229,8 +220,9 @@ static bool rounding_bytes(const struct step *step, struct training *t) {
 static bool parameter_bytes(const struct step *step, int64_t *bytes) {
   const struct model *model = step->model;
   int64_t plain = model->total.params, packed = 0, own;
-  for (size_t i = 0; step->packed && i < model->params.count; i++) {
-    if (!step->packed[i] || model->params.at[i].shared)
+  for (size_t i = 0; i < model->params.count; i++) {
+    if (!step_is_apart(step, i) || model->params.at[i].shared ||
+        model->params.at[i].buffer)
       continue;
     if (!step_param_bytes(step, i, model->params.at[i].count, &own) ||
         !add_i64(packed, own, &packed))
@@ -247,8 +239,18 @@ static bool averaged_bytes(const struct step *step, int64_t *bytes) {
   bool master = train->precision == PRECISION_MASTER;
   *bytes = 0;
   return train->ema != TOGGLE_ON ||
-         element_bytes(master ? ELEMENT_F32 : train->dtype,
-                       step->model->total.params, bytes);
+         (master ? element_bytes(ELEMENT_F32, step->model->total.params, bytes)
+                 : model_param_bytes(step->model, SUM_PARAMS, train->dtype,
+                                     bytes));
+}
+
+/* A gradient has its parameter's type unless all have another one. */
+static bool gradient_bytes(const struct step *step, int64_t *bytes) {
+  const struct train_settings *train = &step->settings;
+  return train->gradient_dtype
+             ? element_bytes(train->gradient_dtype,
+                             step->model->total.trainable, bytes)
+             : model_param_bytes(step->model, SUM_TRAINED, train->dtype, bytes);
 }
 
 /* Bytes that are in memory for the whole step at any batch. */
@@ -259,8 +261,7 @@ static bool lasting_bytes(const struct step *step, struct training *t) {
   struct param_range all = {.end = model->params.count};
   if (!parameter_bytes(step, &t->parameters) ||
       !averaged_bytes(step, &t->averaged) ||
-      !element_bytes(gradient_element(train), model->total.trainable,
-                     &t->gradients) ||
+      !gradient_bytes(step, &t->gradients) ||
       !optimizer_cost(model, &all, train, &optimizer) ||
       !model_buffer_bytes(model, true, train->dtype, &t->buffers))
     return false;

@@ -63,6 +63,9 @@ bool step_measure(const struct step *step, struct arena *arena,
 int64_t step_peak(const struct step *step, int64_t most, struct arena *arena,
                   struct peak_line *line);
 
+/* True if a parameter is in blocks or has a type of its own. */
+bool step_is_apart(const struct step *step, size_t param);
+
 /* Bytes of `count` values of a parameter; false if they pass 2^63 - 1. */
 bool step_param_bytes(const struct step *step, size_t param, int64_t count,
                       int64_t *bytes);

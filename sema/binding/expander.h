@@ -20,9 +20,9 @@ struct kept_args {
   void *args;
 };
 
-/* frozen: a bool; inplace: enum toggle. */
+/* frozen: a bool; inplace: enum toggle; dtype: enum element. */
 struct row_options {
-  int frozen, inplace;
+  int frozen, inplace, dtype;
 };
 
 struct expander {

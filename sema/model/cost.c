@@ -25,6 +25,30 @@ bool cost_add(struct cost *sum, const struct cost *item) {
                  &sum->activation_bytes);
 }
 
+static bool is_summed(const struct model_param *param, enum param_sum sum) {
+  return !param->shared && param->buffer == (sum >= SUM_BUFFERS) &&
+         (sum != SUM_TRAINED || !param->fixed) &&
+         (sum != SUM_READ_BUFFERS || !param->train_only);
+}
+
+bool model_param_bytes(const struct model *model, enum param_sum sum,
+                       int element, int64_t *bytes) {
+  int64_t plain[] = {model->total.params, model->total.trainable,
+                     model->total.buffers, model->predicted.buffers};
+  int64_t typed = 0, own;
+  for (size_t i = 0; model->typed && i < model->params.count; i++) {
+    const struct model_param *param = &model->params.at[i];
+    if (!param->element || !is_summed(param, sum))
+      continue;
+    if (!element_bytes(param->element, param->count, &own) ||
+        !add_i64(typed, own, &typed))
+      return false;
+    plain[sum] -= param->count;
+  }
+  return element_bytes(element, plain[sum], bytes) &&
+         add_i64(*bytes, typed, bytes);
+}
+
 static bool count_params(const struct model *model, const struct node *node,
                          struct cost *cost) {
   for (int i = 0; i < node->param_count; i++) {
@@ -66,7 +90,8 @@ static bool same_param(const struct model *model, size_t a, size_t b) {
   const struct model_param *x = &model->params.at[a];
   const struct model_param *y = &model->params.at[b];
   return x->count == y->count && x->rank == y->rank && x->buffer == y->buffer &&
-         x->fixed == y->fixed && x->same == a && y->same == b;
+         x->fixed == y->fixed && x->element == y->element && x->same == a &&
+         y->same == b;
 }
 
 /*

@@ -15,4 +15,12 @@ bool shape_bytes(const struct shape *shape, int element, int64_t *bytes);
 /* *sum += *item, member by member; false on overflow. */
 bool cost_add(struct cost *sum, const struct cost *item);
 
+/* Parameters in a sum, without shared ones: all, those that are trained;
+ * buffers, those that inference reads. */
+enum param_sum { SUM_PARAMS, SUM_TRAINED, SUM_BUFFERS, SUM_READ_BUFFERS };
+
+/* Their bytes, in a net of type `element`; false if they pass 2^63 - 1. */
+bool model_param_bytes(const struct model *model, enum param_sum sum,
+                       int element, int64_t *bytes);
+
 #endif

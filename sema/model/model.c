@@ -41,9 +41,16 @@ size_t model_params_alike(const struct model *model, size_t first, size_t end) {
   for (; first + count < end && !a->shared; count++, b++)
     if (b->count != a->count || b->matrix != a->matrix || b->rank != a->rank ||
         b->buffer != a->buffer || b->fixed != a->fixed ||
-        b->train_only != a->train_only || b->shared)
+        b->train_only != a->train_only || b->element != a->element || b->shared)
       break;
   return count;
+}
+
+int64_t model_other_type(const struct model *model, int element) {
+  for (size_t i = 0; model->typed && i < model->nodes.count; i++)
+    if (model->nodes.at[i].dtype && model->nodes.at[i].dtype != element)
+      return (int64_t)i;
+  return NO_NODE;
 }
 
 /* Names */
@@ -291,6 +298,8 @@ static void put_layer(struct text *out, const struct model *model,
     text_put(out, " frozen");
   if (node->inplace && node->head == index)
     text_put(out, node->inplace == TOGGLE_ON ? " inplace=on" : " inplace=off");
+  if (node->dtype && node->head == index)
+    text_printf(out, " dtype=%s", element_word(node->dtype));
 }
 
 void model_put_layer(struct text *out, const struct model *model, int64_t index,
@@ -308,7 +317,7 @@ bool model_may_vary(const struct layer_kind *kind) {
 bool model_put_alike(const struct model *model, int64_t a, int64_t b) {
   const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
   return x->kind == y->kind && x->given == y->given &&
-         x->inplace == y->inplace && (x->head == a) == (y->head == b) &&
+         x->inplace == y->inplace && x->dtype == y->dtype && (x->head == a) == (y->head == b) &&
          freezes_row(model, a) == freezes_row(model, b) &&
          (x->args == y->args ||
           memcmp(x->args, y->args, x->kind->args_size) == 0);

@@ -82,6 +82,7 @@ struct node {
   uint32_t first_input, first_param;
   int input_count, param_count;
   char inplace;        /* enum toggle; TOGGLE_UNSET: as in the settings */
+  char dtype;          /* enum element; ELEMENT_NONE: as in the settings */
   bool frozen : 1;     /* its parameters are not trained */
   bool train_only : 1; /* in `fork train`, or an input only for it */
   bool unsure : 1;     /* an error is before or in it: sema/partial.c */
@@ -103,6 +104,7 @@ struct model_param {
   const struct shape *matrix;
   uint32_t same; /* parameter it is shared with, or itself */
   unsigned char rank;
+  unsigned char element; /* enum element; ELEMENT_NONE: as in the settings */
   bool buffer : 1, fixed : 1, train_only : 1;
   bool shared : 1;   /* counted at its first use */
   bool bias : 1;     /* added to a layer's matrix products */
@@ -180,6 +182,7 @@ struct model {
   struct progress *progress;         /* reports long searches; or NULL */
   bool stops;                        /* some node stops gradients: detached.h */
   bool computes; /* some weights are computed from others: model_param.part */
+  bool typed;    /* some parameters have a type of their own */
 };
 
 /* The kind of nodes that are inputs of the net. */
@@ -263,6 +266,14 @@ void model_put_tail(struct text *out, const struct model *model, int64_t node,
 void model_put_size(struct text *out, int64_t size); /* `_`: any */
 void model_put_value(struct text *out, const struct arg_spec *spec,
                      const void *at);
+
+/* The type of a parameter in a net of type `element`. */
+static inline int param_element(const struct model_param *param, int element) {
+  return param->element ? param->element : element;
+}
+
+/* The first layer with another type of its own than `element`; or NO_NODE. */
+int64_t model_other_type(const struct model *model, int element);
 
 /* The node after the last one of the row whose head is `head`. */
 int64_t model_row_end(const struct model *model, int64_t head);

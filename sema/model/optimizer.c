@@ -259,6 +259,7 @@ static bool is_meant(const struct param_range *range, size_t index,
 
 static bool is_like(const struct model_param *a, const struct model_param *b) {
   return a->count == b->count && a->rank == b->rank &&
+         a->element == b->element &&
          (a->matrix == b->matrix ||
           (a->matrix && b->matrix && shape_equal(a->matrix, b->matrix)));
 }
@@ -294,9 +295,10 @@ static bool add_params(const struct optimizer_state *s,
                        const struct optimizer_facts *f,
                        const struct train_settings *train,
                        const struct model_param *param, int64_t *bytes) {
-  return element_bytes(s->flat ? ELEMENT_F32 : train->dtype, param->count,
-                       bytes) &&
-         add_product_i64(s->flat ? *bytes : 0, s->params, &s->cost->master) &&
+  int element = param_element(param, train->dtype);
+  bool copied = s->flat && element_bits(element) < 32;
+  return element_bytes(s->flat ? ELEMENT_F32 : element, param->count, bytes) &&
+         add_product_i64(copied ? *bytes : 0, s->params, &s->cost->master) &&
          add_state(s, f, param, *bytes);
 }
 

@@ -26,7 +26,7 @@ static const struct {
 #undef OPTIMIZER
 };
 
-static const char element_words[] =
+const char element_words[] =
 #define ELEMENT(constant, word, ...) " " word
 #include "sema/model/elements.def"
     ;
@@ -100,7 +100,6 @@ static const char toggle_words[] = TOGGLES(CHOICE_WORD);
 static const char patches_words[] = PATCHES(CHOICE_WORD);
 
 /* Words without the leading blank. */
-#define ELEMENT_WORDS (&element_words[1])
 #define CACHE_WORDS (&cache_words[1])
 #define RECIPE_WORDS (&recipe_words[1])
 #define WEIGHTS_WORDS (&weights_words[1])

@@ -13,6 +13,10 @@ enum element {
   ELEMENT_END
 };
 
+/* Their words, each after a blank. */
+extern const char element_words[];
+#define ELEMENT_WORDS (&element_words[1])
+
 enum optimizer {
   OPTIMIZER_NONE,
 #define OPTIMIZER(id, ...) OPTIMIZER_##id,
