@@ -60,6 +60,7 @@ struct torch_form {
   bool loose;          /* `call` may need parentheses */
   bool repeats;        /* `call` needs an input twice, so as a name */
   bool adds;           /* `call`, a sum, may overwrite the first input */
+  const char *refused; /* the word that `refuses` ends with; or NULL */
   bool learned;        /* form_make_learned made it */
   uint64_t helpers;    /* bits of enum helper */
   bool opens, closes;  /* `call` begins or ends the loop of experts */

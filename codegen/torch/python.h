@@ -95,6 +95,7 @@ struct python {
   const bool *in_place; /* by node: it may overwrite its first input */
   const int64_t *reads; /* by node: readers, including outputs of the net */
   struct made *made;
+  int element; /* enum element of the net if layers have others; or 0 */
   VEC(struct python_unit) units; /* the net first, outer before inner ones */
   int64_t *last, *variable;      /* by value, in the current body */
   VEC(struct class) classes;

@@ -153,6 +153,30 @@ static bool reads_outside(const struct python *p, const struct node *node) {
   return false;
 }
 
+/*
+ * If some layers have a type of their own, each has its parameters in its type
+ * and casts its inputs. A module that nothing calls cannot cast.
+ */
+static void type_form(const struct python *p, const struct node *node,
+                      struct torch_form *f) {
+  int element = node->dtype ? node->dtype : p->element;
+  if (code_is_empty(&f->make) || (f->learned && node->input_count > 0)) {
+    f->refuses = "no module of its own casts to ";
+    f->refused = element_word(element);
+    return;
+  }
+  if (element_is_integer(element) || element == ELEMENT_FP8) {
+    f->refuses = "PyTorch has no layers of the type ";
+    f->refused = element_word(element);
+    return;
+  }
+  struct torch_code make = code_new(f->arena);
+  code_format(&make, "typed(%c, torch.%s)", &f->make,
+              element == ELEMENT_TF32 ? "float32" : element_long_name(element));
+  f->make = make;
+  f->helpers |= HELPER_BIT << HELPER_typed;
+}
+
 static void write_form(struct python *p, size_t index, struct torch_form *f,
                        struct torch_seen *in, const struct form_kind *kind) {
   const struct node *node = &p->model->nodes.at[index];
@@ -167,6 +191,8 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
     f->out.views = false;
   }
   kind->write(f);
+  if (p->element && node->param_count)
+    type_form(p, node, f);
   f->out.one = is_one(f, node->input_count);
   for (int i = 0; i < node->input_count; i++)
     f->out.table |= in[i].table;
@@ -194,7 +220,7 @@ static void write_form(struct python *p, size_t index, struct torch_form *f,
   if (p->given && p->given[index].alone && !f->learned)
     p->refuses = python_misnamed(p, (int64_t)index, f->params.all.at[0].name);
   if (f->refuses)
-    refuse(p, index, f->refuses, NULL);
+    refuse(p, index, f->refuses, f->refused);
 }
 
 /* Maps have channels first, sequences last. */
@@ -229,10 +255,6 @@ static void find_form(struct python *p, size_t index,
     see_input(p, index);
     return;
   }
-  if (node->dtype && node->dtype != ELEMENT_F32) {
-    refuse(p, index, "its parameters are in float32; leave out ", "dtype=");
-    return;
-  }
   const struct form_kind *kind = kind_of(p, index);
   if (!kind)
     return;
@@ -257,6 +279,9 @@ void python_find_forms(struct python *p) {
   file_maps_find(p->model, p->arena, &p->maps);
   find_owners(p);
   p->in_place = find_in_place(p);
+  int element = p->c->settings->train.dtype;
+  bool typed = model_other_type(p->model, element) != NO_NODE;
+  p->element = typed ? element : 0;
   p->reads = count_reads(p);
   for (size_t i = 0; i < count && !p->refuses; i++)
     find_form(p, i, shapes, in);

@@ -35,8 +35,8 @@ OPTIONS = """
     talking fused naive bidir batch_first last frozen
 """.split()
 CHOOSERS = """
-    approximate bias gate scale lora_on scores norm decay reset inplace like
-    optimizer update clip paged ema dtype precision gradient_dtype
+    approximate bias gate scale lora_on scores norm decay reset inplace
+    dtype like optimizer update clip paged ema precision gradient_dtype
     saved_dtype base loss loss_dtype rule norms attention profile
     keep_gradients keep_outputs checkpoint gpu gather unit reshard prefetch
     bucket offload sequence_parallel keep_gathered flat_gather schedule cut

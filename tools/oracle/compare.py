@@ -75,19 +75,26 @@ def context_of(precision):
     return contextlib.nullcontext
 
 
+def is_typed(model):
+    """True of a net whose layers have types of their own: `dtype=`."""
+    return any(p.dtype != torch.float32 for p in model.parameters())
+
+
 def low(tensor):
     return tensor.bfloat16() if tensor.is_floating_point() else tensor
 
 
 def torch_of(netc, net, batch, precision, listing, peaks):
     kind, expressions = vision.load(net) if vision.has(net) \
-        else written.load(netc, net)
+        else written.load(netc, net, PRECISIONS[precision])
     context = context_of(precision)
     with fake_cuda.card():
         model = kind().to("cuda").train()
         inputs = written.inputs_of(expressions, batch)
         if precision == "bf16":
-            model, inputs = model.bfloat16(), [low(t) for t in inputs]
+            inputs = [low(t) for t in inputs]
+            if not is_typed(model):
+                model = model.bfloat16()
         if listing:
             for row, count in listed(model, inputs, context).items():
                 print(count, "x", *row)
