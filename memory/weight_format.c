@@ -339,6 +339,12 @@ static bool bytes_of_linear(const struct weights_type *type,
          add_i64(*bytes, ceil_div_i64(bits, 8), bytes);
 }
 
+bool weight_linear_bytes(const struct weights_type *type, int64_t in,
+                         int64_t out, int64_t count, int64_t *bytes) {
+  struct weight_tensor tensor = {.in = in, .out = out};
+  return bytes_of_linear(type, &tensor, count, bytes);
+}
+
 /* The part of the net that a parameter belongs to. */
 static enum weights_part weight_part(const struct weight_roles *roles,
                                      size_t index) {

@@ -458,8 +458,11 @@ static bool is_in_blocks(const struct tape *tape, const struct operation *op) {
  */
 static size_t run_in_blocks(struct tape *tape, const struct operation *op) {
   enum width width = tape_extent(tape, op->in[0])->width;
+  struct operation own = *op;
+  if (tape->as_read)
+    own.cast = CAST_FIRST;
   tape->in_blocks = false;
-  size_t out = cast_input(tape, tape_run(tape, op), width);
+  size_t out = cast_input(tape, tape_run(tape, &own), width);
   tape->in_blocks = true;
   return out;
 }

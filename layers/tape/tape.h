@@ -183,8 +183,8 @@ struct tape_param {
   int64_t count;
   size_t copies; /* number of equal parameters of the model from there on */
   bool trained, matrix;
-  bool typed;       /* its layer has `dtype=` */
-  enum width width; /* WIDTH_NET, or by `dtype=` */
+  bool typed;          /* its layer has `dtype=` */
+  enum width width;    /* WIDTH_NET, or by `dtype=` */
   struct strides lies; /* if the tape lowers */
 };
 
@@ -226,12 +226,13 @@ struct tape {
   bool asked_in_place; /* by the layer itself, not by the setting */
   bool half;           /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
-  int attention; /* enum tape_attention */
-  bool packed;   /* products keep their input for a frozen matrix in blocks */
+  int attention;  /* enum tape_attention */
+  bool packed;    /* products keep their input for a frozen matrix in blocks */
   bool in_blocks; /* products with a frozen matrix in blocks give the type of
                    * their input, not autocast's */
-  bool stops;    /* a gradient ended before all that needs one */
-  int element;   /* enum element of the net if layers have others; or 0 */
+  bool as_read;   /* and read it as it is */
+  bool stops;     /* a gradient ended before all that needs one */
+  int element;    /* enum element of the net if layers have others; or 0 */
   int (*promote)(int a, int b); /* the type of a sum of two */
   VEC(struct tape_value) values;
   VEC(struct tape_storage) storages;
@@ -263,7 +264,7 @@ struct tape {
 
   /* While a layer records: */
   enum width own; /* of its parameters */
-  bool core; /* it is in the core of attention */
+  bool core;      /* it is in the core of attention */
   int64_t node;
   const struct tape_param *node_params;
   int node_param_count;

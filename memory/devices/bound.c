@@ -215,7 +215,8 @@ static struct pass_time pass_of(const struct work *work,
   int bits =
       train->precision == PRECISION_FULL ? element_bits(train->dtype) : 16;
   double bytes = 2 * values / (double)train->tensor_parallel * bits / 8;
-  if (train->base || step->model->typed) /* packed blocks have at least 1 bit per value */
+  if (train->base ||
+      step->model->typed) /* packed blocks have at least 1 bit per value */
     bytes = 0;
   bytes +=
       2 * (double)stage->activations / (double)max_i64(stage->in_flight, 1);

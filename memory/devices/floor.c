@@ -43,7 +43,8 @@ void floor_open(struct floor *floor, const struct place_request *request,
   find_values(floor);
   if (train->precision == PRECISION_MASTER && element_bits(train->dtype) != 16)
     own.dtype = ELEMENT_BF16;
-  floor->bytes = train->base || model->typed ? 0 : element_bits(own.dtype) / 8.0;
+  floor->bytes =
+      train->base || model->typed ? 0 : element_bits(own.dtype) / 8.0;
   floor->summed = element_bits(gradient_element(&own)) / 8.0;
   if (train->paged != TOGGLE_ON && model->total.trainable > 0 &&
       optimizer_cost(model, &all, &own, &cost))

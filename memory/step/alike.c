@@ -35,8 +35,8 @@ static void mix_extent(struct mixer *m, const struct extent *extent) {
 static void mix_param(struct mixer *m, size_t index) {
   const struct model_param *param = &m->step->model->params.at[index];
   mix(m, (uint64_t)param->count);
-  mix(m, (uint64_t)param->element << 11 | (uint64_t)param->rank << 3 | (uint64_t)param->buffer << 2 |
-             (uint64_t)param->fixed << 1 |
+  mix(m, (uint64_t)param->element << 11 | (uint64_t)param->rank << 3 |
+             (uint64_t)param->buffer << 2 | (uint64_t)param->fixed << 1 |
              (m->step->packed && m->step->packed[param->same]));
   if (param->shared)
     mix(m, index);

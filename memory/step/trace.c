@@ -162,7 +162,8 @@ static size_t run_node(struct tracing *t, int64_t index) {
   struct echo *echo =
       t->around || whole ? NULL : t->echo; /* blocks are traced by iterations */
   tape->packed = t->options->packed && !whole;
-  tape->in_blocks = t->options->in_blocks && !whole;
+  tape->in_blocks = t->options->in_blocks != BASE_NONE && !whole;
+  tape->as_read = t->options->in_blocks == BASE_INT8;
   size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
   if (value != SIZE_MAX)
     return value;
@@ -686,13 +687,13 @@ static void trace_losses(struct trace *trace, const struct model *model,
     pair[1] = loss_of(trace, model, i, &own);
     if (i > 0 && scored) {
       pair[0] = trace->ends.at[0];
-      trace->ends.at[0] = tape_run(
-          &trace->tape,
-          &(struct operation){.name = "add",
-                              .in = pair,
-                              .in_count = 2,
-                              .out = extent_fixed(1, own.loss_width),
-                              .gradient = GRADIENT_SHARED});
+      trace->ends.at[0] =
+          tape_run(&trace->tape,
+                   &(struct operation){.name = "add",
+                                       .in = pair,
+                                       .in_count = 2,
+                                       .out = extent_fixed(1, own.loss_width),
+                                       .gradient = GRADIENT_SHARED});
     } else {
       *VEC_PUSH(trace->tape.arena, &trace->ends) = pair[1];
     }

@@ -5,6 +5,7 @@
 #include "layers/tape/tape.h"
 #include "sema/model/settings.h"
 #include "sema/model/model.h"
+#include "sema/model/weights.h"
 
 /* Nodes [first, end), of which training keeps only the inputs. */
 struct node_range {
@@ -61,7 +62,7 @@ struct trace_options {
   bool packed; /* frozen matrices are in blocks unless they give an output;
                 * their products keep their inputs */
   const struct train_settings *train; /* the losses of the outputs */
-  bool in_blocks; /* the same; products give the type of their inputs */
+  enum base_kernel in_blocks; /* under autocast: what multiplies by them */
   enum width loss_width; /* outputs are cast to it; WIDTH_NET: by autocast, or
                             not at all; found for each output */
   int loss_dtype;        /* enum loss_type */

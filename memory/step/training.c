@@ -2,6 +2,7 @@
 #include "memory/step/training.h"
 
 #include "base/check.h"
+#include "memory/weight_format.h"
 #include "sema/model/cost.h"
 #include "sema/model/weights.h"
 
@@ -54,14 +55,25 @@ bool step_is_apart(const struct step *step, size_t param) {
          step->model->params.at[param].element;
 }
 
+/* Bytes of a frozen matrix; of a part of it, all scales of its rows. */
+static bool frozen_bytes(const struct step *step, size_t param, int64_t count,
+                         int64_t *bytes) {
+  const struct weights_type *type = weights_type(step->settings.base);
+  const struct shape *matrix = step->model->params.at[param].matrix;
+  return type->scope == SCOPE_LINEARS && matrix
+             ? weight_linear_bytes(type, matrix->dim[0], matrix->dim[1], count,
+                                   bytes)
+             : block_bytes(&type->block, count, bytes);
+}
+
 bool step_param_bytes(const struct step *step, size_t param, int64_t count,
                       int64_t *bytes) {
   const struct train_settings *train = &step->settings;
   return step->packed && step->packed[param]
-             ? block_bytes(&weights_type(train->base)->block, count, bytes)
-             : element_bytes(param_element(&step->model->params.at[param],
-                                           train->dtype),
-                             count, bytes);
+             ? frozen_bytes(step, param, count, bytes)
+             : element_bytes(
+                   param_element(&step->model->params.at[param], train->dtype),
+                   count, bytes);
 }
 
 void step_types(const struct train_settings *train, struct simulation *s) {
@@ -72,6 +84,43 @@ void step_types(const struct train_settings *train, struct simulation *s) {
   s->gradients_before = train->accumulate > 1 || apart ||
                         profile_at(train->profile)->zeroes_gradients ||
                         train->keep_gradients == TOGGLE_ON;
+}
+
+enum { BASE_KEEPS = KEPT_OWN - 1 }; /* a place that products do not use */
+
+/*
+ * Besides the matrix itself, in bytes for each value:
+ *
+ * int8, bitsandbytes/autograd/_functions.py, MatMul8bitLt, with rows quantized
+ * twice: `CAt` is kept beside the input; `CA`, `C32A` and the product in 32
+ * bits are there in forward; backward dequantizes the matrix. Copies of
+ * outliers depend on data and are not counted.
+ *
+ * gptq, auto_gptq/nn_modules/qlinear/qlinear_cuda.py, QuantLinear with
+ * `trainable`: torch.matmul() keeps the dequantized matrix, and the codes, the
+ * scales and the differences are there while it is computed.
+ */
+static void count_kernel(struct step *step, const struct tape_op *op,
+                         struct op_facts *facts, int64_t count) {
+  const struct tape *tape = &step->trace.tape;
+  enum width width = tape->mixed ? WIDTH_LOW : WIDTH_NET;
+  const struct extent *in = tape_extent(tape, tape_input(tape, op, 0));
+  bool kept = tape->values.at[op->first_out].needs_gradient;
+  if (base_kernel(step->settings.base) == BASE_INT8) {
+    struct extent bytes = *in;
+    bytes.width = WIDTH_BOOL;
+    if (kept)
+      facts->kept[BASE_KEEPS] = bytes;
+    bytes.count = size_product(in->count, 3);
+    facts->work = bytes;
+    facts->back_work = extent_fixed(count, in->width);
+    return;
+  }
+  facts->work = extent_fixed(size_product(count, 4), WIDTH_BOOL);
+  if (kept)
+    facts->kept[BASE_KEEPS] = extent_fixed(count, width);
+  if (tape->mixed && facts->kept[KEPT_CASTS].count >= count)
+    facts->kept[KEPT_CASTS].count -= count;
 }
 
 /*
@@ -105,6 +154,10 @@ static void pack_matrices(struct step *step, struct arena *arena) {
         continue;
       step->packed[param] = true;
       struct op_facts *facts = tape_own_facts(tape, i);
+      if (base_kernel(step->settings.base) != BASE_BLOCKS) {
+        count_kernel(step, op, facts, p->count);
+        continue;
+      }
       int64_t all;
       if (!add_i64(facts->unpacked.count,
                    size_product(1 + through_f16, p->count), &all))
@@ -173,9 +226,12 @@ void step_trace(struct step *step, struct arena *arena) {
       .element = train->dtype,
       .norms = train->norms,
       .attention = train->attention,
-      .packed = train->base && profile->packed_keeps_input,
+      .packed = train->base && (profile->packed_keeps_input ||
+                                base_kernel(train->base) == BASE_INT8),
+      .in_blocks = train->precision == PRECISION_MIXED
+                       ? base_kernel(train->base)
+                       : BASE_NONE,
       .train = train,
-      .in_blocks = train->base && train->precision == PRECISION_MIXED,
       .loss_dtype = train->loss_dtype,
       .loss_chunks = train->loss_chunks,
       .drops_outputs = train->keep_outputs == TOGGLE_OFF,

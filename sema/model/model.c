@@ -317,7 +317,8 @@ bool model_may_vary(const struct layer_kind *kind) {
 bool model_put_alike(const struct model *model, int64_t a, int64_t b) {
   const struct node *x = &model->nodes.at[a], *y = &model->nodes.at[b];
   return x->kind == y->kind && x->given == y->given &&
-         x->inplace == y->inplace && x->dtype == y->dtype && (x->head == a) == (y->head == b) &&
+         x->inplace == y->inplace && x->dtype == y->dtype &&
+         (x->head == a) == (y->head == b) &&
          freezes_row(model, a) == freezes_row(model, b) &&
          (x->args == y->args ||
           memcmp(x->args, y->args, x->kind->args_size) == 0);

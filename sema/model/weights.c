@@ -17,6 +17,7 @@ const char weights_words[] =
 /* Same numbers as in `weight_dtype`, where they come first. */
 const char base_words[] =
 #define WEIGHTS(constant, word, ...) " " word
+#define BASES(constant, word, ...) " " word
 #include "sema/model/elements.def"
     ;
 
@@ -100,6 +101,14 @@ const char *weights_word(int weights) {
 
 const char *weights_source(int weights) {
   return types[weights].source;
+}
+
+enum base_kernel base_kernel(int base) {
+  bool gptq = base >= LINEARS_GPTQ && base <= LINEARS_GPTQ_8;
+  return base == LINEARS_INT8 ? BASE_INT8
+         : gptq               ? BASE_GPTQ
+         : base               ? BASE_BLOCKS
+                              : BASE_NONE;
 }
 
 enum { TYPES = sizeof types / sizeof *types };

@@ -141,8 +141,13 @@ extern const struct weights_set weights_sets[WEIGHTS_SETS];
 /* Words of `weight_dtype`, each after a blank. */
 extern const char weights_words[];
 
-/* Those of `base`: types in blocks for any tensor. */
+/* Those of `base`: types in blocks for any tensor, and those of BASES. */
 extern const char base_words[];
+
+/* Who multiplies by frozen matrices of a type of `base`: bitsandbytes'
+ * MatMul4Bit, its MatMul8bitLt, or AutoGPTQ's QuantLinear. */
+enum base_kernel { BASE_NONE, BASE_BLOCKS, BASE_INT8, BASE_GPTQ };
+enum base_kernel base_kernel(int base);
 
 const struct weights_type *weights_type(int weights);
 
