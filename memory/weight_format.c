@@ -330,19 +330,10 @@ static bool bits_of_tiles(const struct weights_type *type,
 static bool bytes_of_linear(const struct weights_type *type,
                             const struct weight_tensor *tensor, int64_t count,
                             int64_t *bytes) {
-  int64_t outs, ins, tiles, bits;
-  return mul_i64(tensor->out, type->by_output, &outs) &&
-         mul_i64(tensor->in, type->by_input, &ins) &&
-         add_i64(outs, ins, &bits) && add_i64(bits, type->by_tensor, &bits) &&
-         bits_of_tiles(type, tensor, &tiles) && add_i64(bits, tiles, &bits) &&
-         block_bytes(&type->block, count, bytes) &&
-         add_i64(*bytes, ceil_div_i64(bits, 8), bytes);
-}
-
-bool weight_linear_bytes(const struct weights_type *type, int64_t in,
-                         int64_t out, int64_t count, int64_t *bytes) {
-  struct weight_tensor tensor = {.in = in, .out = out};
-  return bytes_of_linear(type, &tensor, count, bytes);
+  int64_t tiles;
+  return bits_of_tiles(type, tensor, &tiles) &&
+         weights_linear_bytes(type, tensor->in, tensor->out, tiles, count,
+                              bytes);
 }
 
 /* The part of the net that a parameter belongs to. */

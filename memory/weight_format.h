@@ -50,11 +50,6 @@ struct weight_roles {
 void weight_roles_find(const struct model *model, struct arena *arena,
                        struct weight_roles *roles);
 
-/* Bytes of `count` values of a matrix and its scales in a type of
- * SCOPE_LINEARS; false if they pass 2^63 - 1. */
-bool weight_linear_bytes(const struct weights_type *type, int64_t in,
-                         int64_t out, int64_t count, int64_t *bytes);
-
 /* The parts that matrices in these blocks have, a bit for each. */
 unsigned weight_parts(const struct model *model,
                       const struct weight_roles *roles, int64_t first,

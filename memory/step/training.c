@@ -2,7 +2,6 @@
 #include "memory/step/training.h"
 
 #include "base/check.h"
-#include "memory/weight_format.h"
 #include "sema/model/cost.h"
 #include "sema/model/weights.h"
 
@@ -61,8 +60,8 @@ static bool frozen_bytes(const struct step *step, size_t param, int64_t count,
   const struct weights_type *type = weights_type(step->settings.base);
   const struct shape *matrix = step->model->params.at[param].matrix;
   return type->scope == SCOPE_LINEARS && matrix
-             ? weight_linear_bytes(type, matrix->dim[0], matrix->dim[1], count,
-                                   bytes)
+             ? weights_linear_bytes(type, matrix->dim[0], matrix->dim[1], 0,
+                                    count, bytes)
              : block_bytes(&type->block, count, bytes);
 }
 

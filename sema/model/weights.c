@@ -179,3 +179,14 @@ bool block_bytes(const struct block_type *type, int64_t count, int64_t *bytes) {
   return add_scales(count, type->block, type->block_bits, bytes) &&
          add_scales(count, type->outer, type->outer_bits, bytes);
 }
+
+bool weights_linear_bytes(const struct weights_type *type, int64_t in,
+                          int64_t out, int64_t more, int64_t count,
+                          int64_t *bytes) {
+  int64_t outs, ins, bits;
+  return mul_i64(out, type->by_output, &outs) &&
+         mul_i64(in, type->by_input, &ins) && add_i64(outs, ins, &bits) &&
+         add_i64(bits, type->by_tensor, &bits) && add_i64(bits, more, &bits) &&
+         block_bytes(&type->block, count, bytes) &&
+         add_i64(*bytes, ceil_div_i64(bits, 8), bytes);
+}

@@ -174,4 +174,12 @@ int blocks_values(enum blocks blocks);
  */
 bool block_bytes(const struct block_type *type, int64_t count, int64_t *bytes);
 
+/*
+ * Bytes of `count` values of a matrix in a type of SCOPE_LINEARS, with `more`
+ * bits; false if they pass 2^63 - 1.
+ */
+bool weights_linear_bytes(const struct weights_type *type, int64_t in,
+                          int64_t out, int64_t more, int64_t count,
+                          int64_t *bytes);
+
 #endif
