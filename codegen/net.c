@@ -101,10 +101,12 @@ static void put_choice(struct text *out, const struct arg_spec *spec,
 /* Loops are unrolled, so that no block of them can be named. */
 static bool is_lost(struct flat *f, const struct arg_spec *spec,
                     int64_t value) {
-  if (strcmp(spec->name, "checkpoint") != 0 || value != CHECKPOINT_BLOCKS)
+  if (strcmp(spec->name, "checkpoint") != 0 ||
+      (value != CHECKPOINT_BLOCKS && value != CHECKPOINT_OPS))
     return false;
-  text_put(f->out, "# checkpoint=blocks is left out, because loops are "
-                   "written as layers\n");
+  text_printf(f->out, "# checkpoint=%s is left out, because loops are written "
+                      "as layers\n",
+              value == CHECKPOINT_OPS ? "ops" : "blocks");
   return true;
 }
 

@@ -440,12 +440,14 @@ bool memory_find(const struct model *model, const struct settings *settings,
                place, "give `memory=24GiB` or `gpu=a100-80`");
     return false;
   }
-  if (settings->train.checkpoint == CHECKPOINT_BLOCKS && !loops(model) &&
-      given_has(settings, "checkpoint")) {
+  bool ops = settings->train.checkpoint == CHECKPOINT_OPS;
+  if ((ops || settings->train.checkpoint == CHECKPOINT_BLOCKS) &&
+      !loops(model) && given_has(settings, "checkpoint")) {
     struct span place = given_train(model, settings, "checkpoint");
     given_help(diag(diags, MISSING_ARGUMENT, place,
-                    "checkpoint=blocks needs a loop, but no `repeat` or `for` "
-                    "makes layers of this net"),
+                    "checkpoint=%s needs a loop, but no `repeat` or `for` "
+                    "makes layers of this net",
+                    ops ? "ops" : "blocks"),
                place, "give a number of segments: `checkpoint=8`");
     return false;
   }

@@ -446,6 +446,7 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
                    .in_count = 3 + masked,
                    .by_channel = true,
                    .attends = true,
+                   .sdpa = true,
                    .out = attention_rows(r, r->s.queries, r->s.value_width),
                    .keeps = KEEPS_IN(0) | KEEPS_IN(1) | KEEPS_IN(2) |
                             KEEPS_OUT | (masked ? KEEPS_IN(3) : 0),

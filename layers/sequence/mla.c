@@ -295,6 +295,7 @@ static size_t fused(const struct recorder *m, size_t q, size_t k, size_t v,
                                       .in = in,
                                       .in_count = 3 + chosen,
                                       .by_channel = true,
+                                      .sdpa = true,
                                       .out = rows(m, m->s.value),
                                       .keeps = KEEPS_IN(0) | KEEPS_IN(1) |
                                                KEEPS_IN(2) | KEEPS_OUT |

@@ -403,6 +403,8 @@ static struct op_facts facts_of(const struct tape *tape,
                       tape_trains(tape, op->first_param);
   }
   facts.matrix_last = op->guarded;
+  facts.mm = op->splits && op->guarded && op->param_count == 1 &&
+             !facts.by_sample && !tape->share;
   facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
   return facts;
 }

@@ -247,7 +247,8 @@ void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
     checkpoint_even(step, train->checkpoint, arena);
     return;
   }
-  if (train->checkpoint == CHECKPOINT_BLOCKS) {
+  if (train->checkpoint == CHECKPOINT_BLOCKS ||
+      train->checkpoint == CHECKPOINT_OPS) {
     checkpoint_blocks(step, arena);
     return;
   }

@@ -159,6 +159,8 @@ static double repeated(const double *forward, const double *core,
                                min_i64(step->ranges.at[i].end, nodes.end)};
     if (range.first < range.end)
       macs += between(forward, range);
+    for (int64_t k = range.first; step->trace.held && k < range.end; k++)
+      macs -= (double)step_held_macs(step, k);
   }
   if (step->settings.checkpoint == CHECKPOINT_SELECTIVE)
     macs += between(core, nodes);
@@ -250,7 +252,8 @@ static void make_even(const struct work *work, const struct step *step,
       range++;
     if (range < step->ranges.count &&
         step->ranges.at[range].first <= (int64_t)i)
-      macs += work->forward[i + 1] - work->forward[i];
+      macs += work->forward[i + 1] - work->forward[i] -
+              (double)step_held_macs(step, (int64_t)i);
     before[i + 1] += macs;
   }
   bool even = stage_parts(&step->settings) > 1 ||

@@ -21,6 +21,7 @@ struct run_use {
   bool packs;     /* kept in groups of fewer bits */
   bool stored;    /* the groups are allocated */
   bool there;     /* the tensor is allocated */
+  bool held;      /* a result that a segment keeps until it runs again */
 };
 
 /* A cached size: many tensors have the same extent. */
@@ -142,11 +143,19 @@ static inline struct run_use *run_once(const struct run *run, size_t storage) {
   return &run->once[storage - run->first_storage];
 }
 
-/* In the current pass; a recomputed segment has its own uses. */
+/* In the current pass; a recomputed segment has its own uses, but for what it
+ * has held. */
 static inline struct run_use *run_use_of(struct run *run, size_t storage) {
-  if (run->repeated && run_made_in(run, run->repeated, storage))
+  struct run_use *once = run_once(run, storage);
+  if (run->repeated && run_made_in(run, run->repeated, storage) && !once->held)
     return &run->again[storage - run->first_storage];
-  return run_once(run, storage);
+  return once;
+}
+
+/* True if a segment keeps the results of an operation: checkpoint=ops. */
+static inline bool run_holds(const struct run *run, const struct tape_op *op) {
+  const bool *held = run->s->trace->held;
+  return held && held[op - run->tape->ops.at];
 }
 
 static inline enum row_order *run_turned(const struct run *run, size_t value) {
@@ -267,8 +276,9 @@ static inline int64_t run_beside(const struct run *run) {
 /* Records a mark, forward or backward. */
 void run_pass_mark(struct run *run);
 
-/* Bytes that an operation keeps besides tensors. */
+/* Bytes that an operation keeps besides tensors; those that its kernel makes. */
 int64_t run_kept_bytes(struct run *run, const struct tape_op *op);
+int64_t run_made_bytes(struct run *run, const struct tape_op *op);
 
 /* Runs a segment again, now keeping all that its backward needs. */
 void run_segment_again(struct run *run, const struct segment *segment);

@@ -100,13 +100,21 @@ void run_sample(struct run *run, const struct tape_op *op) {
 
 /* Forward */
 
-int64_t run_kept_bytes(struct run *run, const struct tape_op *op) {
+static int64_t kept_until(struct run *run, const struct tape_op *op, int end) {
   int64_t sum = 0;
-  for (int i = 0; i < KEPT_COUNT; i++)
+  for (int i = 0; i < end; i++)
     if (op->facts->kept[i].count &&
         !add_i64(sum, run_bytes_of(run, &op->facts->kept[i]), &sum))
       run->s->overflow = true;
   return sum;
+}
+
+int64_t run_kept_bytes(struct run *run, const struct tape_op *op) {
+  return kept_until(run, op, KEPT_COUNT);
+}
+
+int64_t run_made_bytes(struct run *run, const struct tape_op *op) {
+  return kept_until(run, op, KEPT_OWN);
 }
 
 /* True if the output has a storage of its own. */
@@ -150,27 +158,37 @@ static void note_forward(struct run *run, const struct tape_op *op, int64_t own,
     level->forward = -1;
 }
 
+/* Allocates the outputs, which stay until the operation has ended; `held`: a
+ * segment still has them. */
+static void make_outputs(struct run *run, const struct tape_op *op, bool held) {
+  for (int i = 0; i < op->facts->out_count; i++) {
+    size_t out = op->first_out + (size_t)i, storage = run_storage_of(run, out);
+    if (makes(run, op, out) && !held)
+      run_allocate(run, storage);
+    run_use_of(run, storage)->left += held ? 0 : 1; /* or the segment's */
+  }
+}
+
 static void forward(struct run *run, const struct tape_op *op) {
-  int64_t kept = run_kept_bytes(run, op);
+  static const struct extent none = {0};
+  bool held = run_holds(run, op), again = held && run->repeated;
+  int64_t made = held && !op->facts->drops ? run_made_bytes(run, op) : 0;
+  int64_t kept = run_kept_bytes(run, op) - made;
   int64_t stored = kept;
-  int64_t work =
-      run_work_bytes(run, op, &op->facts->work, &op->facts->gathered);
+  int64_t work = run_work_bytes(run, op, again ? &none : &op->facts->work,
+                                &op->facts->gathered);
   bool holds = run->keeps && !op->facts->drops && !run_moves(run);
   bool keeps = holds && !(run->until && loose_is(run, op));
   enum memory_part part = keeps ? PART_SAVED : PART_TEMPORARY;
-  for (int i = 0; i < op->facts->out_count; i++) {
-    size_t out = op->first_out + (size_t)i, storage = run_storage_of(run, out);
-    if (makes(run, op, out))
-      run_allocate(run, storage);
-    run_use_of(run, storage)->left++; /* until it has ended */
-  }
+  make_outputs(run, op, again);
   if (keeps && run->s->saved_bits) {
-    stored = run_stored_bytes(run, op);
+    stored = run_stored_bytes(run, op) - made;
     pack_saved(run, op);
     if (stored != kept && !add_i64(work, kept, &work))
       run->s->overflow = true;
   }
   run_change(run, part, stored);
+  run_change(run, PART_SAVED, again ? 0 : made);
   run_change(run, PART_TEMPORARY, work);
   for (int i = 0; op->facts->ahead && i < op->facts->param_count; i++)
     run_add_param_gradient(
@@ -239,16 +257,19 @@ static void find_saved(struct run *run) {
       run->s->packed[i] = run_packed_bytes(run, tape_storage_extent(tape, i));
     if (!tape->storages.at[i].owned || !run_once(run, i)->saved)
       continue;
-    int64_t bytes = packable
+    int64_t bytes = packable && !run_once(run, i)->held
                         ? run_packed_bytes(run, tape_storage_extent(tape, i))
                         : run_storage_bytes(run, i);
     add_saved(run, tape->storages.at[i].node, bytes);
   }
-  for (size_t i = run->s->first; i < run->s->end; i++)
-    if (!run_segment_at(run, &next, i) && !tape->ops.at[i].facts->drops &&
-        !(run->until && loose_is(run, &tape->ops.at[i])))
-      add_saved(run, tape->ops.at[i].node,
-                run_stored_bytes(run, &tape->ops.at[i]));
+  for (size_t i = run->s->first; i < run->s->end; i++) {
+    const struct tape_op *op = &tape->ops.at[i];
+    bool segment = run_segment_at(run, &next, i);
+    if (!op->facts->drops && !(run->until && loose_is(run, op)) &&
+        (!segment || run_holds(run, op)))
+      add_saved(run, op->node,
+                segment ? run_made_bytes(run, op) : run_stored_bytes(run, op));
+  }
   if (run->s->saved_by_node)
     leap_spread(run->s->trace, run->s->saved_by_node);
 }

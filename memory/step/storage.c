@@ -241,6 +241,17 @@ static void hold(struct run *run, size_t value) {
     run_once(run, storage)->left++;
 }
 
+/* Results that a segment holds, as create_selective_checkpoint_contexts() of
+ * torch/utils/checkpoint.py caches them. */
+static void hold_results(struct run *run, const struct tape_op *op) {
+  for (int i = 0; i < op->facts->out_count; i++) {
+    size_t storage = run_storage_of(run, op->first_out + (size_t)i);
+    struct run_use *use = run_once(run, storage);
+    use->held = use->saved = true;
+    use->left++;
+  }
+}
+
 void run_count_uses(struct run *run) {
   const struct simulation *s = run->s;
   size_t next = 0;
@@ -252,6 +263,8 @@ void run_count_uses(struct run *run) {
       run_count_saves(run, op);
     else if (segment->first == i)
       run_each_input(run, segment, keep); /* until its backward has run */
+    if (segment && run_holds(run, op))
+      hold_results(run, op);
   }
   if (s->end < run->tape->ops.count) /* a part: the next one reads its result */
     return;

@@ -208,6 +208,12 @@ static void find_fence(struct tracing *t, int64_t node) {
   }
 }
 
+/* True in a segment that holds results, which PyTorch refuses to overwrite. */
+static bool is_held(const struct tracing *t, int64_t node) {
+  return t->options->holds && t->range < t->options->range_count &&
+         t->options->ranges[t->range].first <= node;
+}
+
 /* Counts the reads to come; in iterations, reads from outside count once. */
 static void count_pending(struct tracing *t, size_t index, size_t front) {
   struct tape *tape = &t->trace->tape;
@@ -248,8 +254,10 @@ static void trace_node(struct tracing *t, size_t i, size_t front) {
   tape->node = (int64_t)i;
   find_fence(t, (int64_t)i);
   /* A plan chooses what to overwrite and needs each value apart. */
-  tape->in_place = !tape->lowers && (node->inplace ? node->inplace == TOGGLE_ON
-                                                   : t->options->in_place);
+  tape->in_place =
+      !tape->lowers &&
+      (node->inplace ? node->inplace == TOGGLE_ON
+                     : t->options->in_place && !is_held(t, (int64_t)i));
   tape->asked_in_place = tape->in_place && node->inplace == TOGGLE_ON;
   size_t value = repeat(t, node, run_node(t, (int64_t)i));
   trace->value_of[i] = tape_place(tape, value);

@@ -46,6 +46,8 @@ struct trace {
   uint32_t *until;    /* by operation: if no gradient reaches it, the number of
                        * operations after which its saves are freed, else 0;
                        * NULL: gradients reach all (loose.h) */
+  bool *held;         /* by operation: in a segment, but its results are kept
+                       * (checkpoint=ops); NULL: none */
   bool has_loss;      /* `ends` are losses, not the outputs themselves */
   bool drops_outputs; /* only the loss reads the outputs */
   bool scores;        /* of classes; nothing else reads the outputs */
@@ -69,6 +71,7 @@ struct trace_options {
   int64_t loss_chunks;   /* 0: one; of a fused loss as many as it needs */
   const struct node_range *ranges; /* checkpointed, in order, disjoint */
   size_t range_count;
+  bool holds;         /* they hold some results: checkpoint=ops */
   bool drops_outputs; /* only the loss reads the outputs */
   bool leaps;         /* iterations may be left out */
 };

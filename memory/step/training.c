@@ -198,6 +198,53 @@ static void add_cores(struct step *step, size_t from, size_t to,
   }
 }
 
+/* MACs of a product with a matrix: for each value of its output, the matrix's
+ * last axis. */
+static int64_t product_macs(const struct step *step, const struct tape_op *op) {
+  const struct tape *tape = &step->trace.tape;
+  if (!op->facts->splits || op->facts->param_count + op->facts->frozen_count < 1)
+    return 0;
+  const struct model_param *param =
+      &step->model->params.at[tape->params.at[op->first_param]];
+  return param->matrix ? size_product(tape_extent(tape, op->first_out)->count,
+                                      param->matrix->dim[1])
+                       : 0;
+}
+
+int64_t step_held_macs(const struct step *step, int64_t node) {
+  const struct trace *trace = &step->trace;
+  int64_t all = model_cost(step->model, node)->train_macs, rest = all, held = 0;
+  bool sdpa = false;
+  for (size_t i = node ? trace->op_end[node - 1] : 0;
+       trace->held && i < trace->op_end[node]; i++) {
+    const struct tape_op *op = &trace->tape.ops.at[i];
+    int64_t macs = product_macs(step, op);
+    rest = max_i64(rest - macs, 0);
+    held = size_sum(held, trace->held[i] ? macs : 0);
+    sdpa = sdpa || (op->facts->sdpa && trace->held[i]);
+  }
+  return min_i64(size_sum(held, sdpa ? rest : 0), all);
+}
+
+/*
+ * Holds results in a segment, as torchtitan's selective activation
+ * checkpointing by operation does: those of attention, and of matrix products,
+ * of which every second one is computed again (pytorch/torchtitan,
+ * torchtitan/distributed/activation_checkpoint.py).
+ */
+static void hold_results(struct step *step, const struct segment *segment,
+                         struct arena *arena) {
+  const struct tape *tape = &step->trace.tape;
+  size_t products = 0;
+  if (!step->trace.held)
+    step->trace.held =
+        arena_alloc(arena, tape->ops.count + 1, sizeof *step->trace.held);
+  for (size_t i = segment->first; i < segment->end; i++) {
+    const struct op_facts *facts = tape->ops.at[i].facts;
+    step->trace.held[i] = facts->sdpa || (facts->mm && products++ % 2 == 0);
+  }
+}
+
 static void add_range(struct step *step, struct node_range range,
                       struct arena *arena) {
   struct segment segment = {range.first ? step->trace.op_end[range.first - 1]
@@ -206,9 +253,11 @@ static void add_range(struct step *step, struct node_range range,
   if (!learns(&step->trace.tape, &segment))
     return;
   *VEC_PUSH(arena, &step->segments) = segment;
+  if (step->settings.checkpoint == CHECKPOINT_OPS)
+    hold_results(step, &segment, arena);
   for (int64_t k = range.first; k < range.end; k++)
-    step->extra_macs += model_cost(step->model, k)->train_macs; /* at most the
-                                                                 * total */
+    step->extra_macs += model_cost(step->model, k)->train_macs -
+                        step_held_macs(step, k); /* at most the total */
 }
 
 void step_trace(struct step *step, struct arena *arena) {
@@ -236,6 +285,7 @@ void step_trace(struct step *step, struct arena *arena) {
       .drops_outputs = train->keep_outputs == TOGGLE_OFF,
       .ranges = step->ranges.at,
       .range_count = step->ranges.count,
+      .holds = train->checkpoint == CHECKPOINT_OPS,
       .leaps = step->leaps};
   size_t done = 0;
   trace_model(&step->trace, step->model, &options, arena);

@@ -51,6 +51,9 @@ struct step {
 /* Records the tape of a step with its checkpointed ranges. */
 void step_trace(struct step *step, struct arena *arena);
 
+/* MACs of a node's results that checkpointed segments keep: checkpoint=ops. */
+int64_t step_held_macs(const struct step *step, int64_t node);
+
 /*
  * Measures a step. `base` may ask for more of the simulation and gets its
  * results; its `most` limits the whole step. False if a sum passes 2^63 - 1 or

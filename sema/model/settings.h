@@ -113,7 +113,8 @@ enum { EXPERTS_ALL = -1 };
 enum {
   CHECKPOINT_AUTO = -1,
   CHECKPOINT_SELECTIVE = -2,
-  CHECKPOINT_BLOCKS = -3
+  CHECKPOINT_BLOCKS = -3,
+  CHECKPOINT_OPS = -4 /* blocks, in which some operations' results are kept */
 };
 
 #define SETTING_INT int64_t
