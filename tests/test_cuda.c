@@ -94,6 +94,34 @@ static void steps_are_those_of_the_page(void **state) {
   free(text);
 }
 
+/* checkpoint=ops beside create_selective_checkpoint_contexts(). */
+static void operations_are_recomputed(void **state) {
+  enum { NET, OF, DEVICE, TYPE, KEPT, MOST_BYTES, FIELDS, FEW = 60 };
+  static struct row rows[FEW];
+  size_t count = 0;
+  (void)state;
+  char *text = read_text(TORCH2 "ops.csv", NULL);
+  assert_true(read_rows(text, "# net,batch,device", FIELDS, rows, FEW, &count));
+  assert_true(count >= 10);
+  for (size_t i = 0; i < count; i++) {
+    char **at = rows[i].at;
+    struct run got = run(NETC " %s --batch %s --profile torch2-%s --dtype %s "
+                              "--precision full --loss sum --optimizer sgd "
+                              "--inplace off --checkpoint ops --emit=json",
+                         at[NET], at[OF], at[DEVICE], at[TYPE]);
+    json_t *json = json_loads(got.out, 0, NULL);
+    assert_non_null(json);
+    if (training(json, "saved_bytes") != atoll(at[KEPT]) ||
+        peak_of(json) != atoll(at[MOST_BYTES]))
+      print_error("%s %s %s\n", at[NET], at[DEVICE], at[TYPE]);
+    assert_int_equal(training(json, "saved_bytes"), atoll(at[KEPT]));
+    assert_int_equal(peak_of(json), atoll(at[MOST_BYTES]));
+    json_decref(json);
+    run_free(&got);
+  }
+  free(text);
+}
+
 int main(void) {
   enum { MOST = 1000 };
   static struct row rows[MOST + 1];
@@ -103,6 +131,7 @@ int main(void) {
     return 1;
   const struct CMUnitTest others[] = {
       cmocka_unit_test(steps_are_those_of_the_page),
+      cmocka_unit_test(operations_are_recomputed),
       {"differences have causes", differences_have_causes, NULL, NULL, rows},
       {"the report says how many", the_report_says_how_many, NULL, NULL, rows}};
   int failed = run_table("cuda", rows, count, sizeof *rows, check_row, others,

@@ -104,7 +104,7 @@ static void what_the_user_says_wins(void **state) {
       {"--optimizer sgd --like hf/full", "train, batch 2, SGD, bfloat16"},
       {"--like hf/qlora", "recipe     hf/qlora; of 4 published runs, 0.9"},
       {"--like torchtitan",
-       "recipe     torchtitan; no published run checks it"},
+       "recipe     torchtitan; of 4 published runs, 1.03"},
       {"--like torchtitan", "fused attention"}, /* no word on devices */
   };
   char arguments[256];
@@ -116,6 +116,8 @@ static void what_the_user_says_wins(void **state) {
   says(arguments, 2, "did you mean `hf/qlora`?");
   says("help recipe megatrom", 2, "did you mean `megatron`?");
   snprintf(arguments, sizeof arguments, "%s --checkpoint blocks", bare);
+  says(arguments, 1, "`--checkpoint 8`");
+  snprintf(arguments, sizeof arguments, "%s --checkpoint ops", bare);
   says(arguments, 1, "`--checkpoint 8`");
   snprintf(arguments, sizeof arguments, "%s --like hf/full,timm/amp", path);
   says(arguments, 0, "timm/amp");
