@@ -104,8 +104,9 @@ static bool is_lost(struct flat *f, const struct arg_spec *spec,
   if (strcmp(spec->name, "checkpoint") != 0 ||
       (value != CHECKPOINT_BLOCKS && value != CHECKPOINT_OPS))
     return false;
-  text_printf(f->out, "# checkpoint=%s is left out, because loops are written "
-                      "as layers\n",
+  text_printf(f->out,
+              "# checkpoint=%s is left out, because loops are written "
+              "as layers\n",
               value == CHECKPOINT_OPS ? "ops" : "blocks");
   return true;
 }

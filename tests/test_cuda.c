@@ -102,7 +102,7 @@ static void operations_are_recomputed(void **state) {
   (void)state;
   char *text = read_text(TORCH2 "ops.csv", NULL);
   assert_true(read_rows(text, "# net,batch,device", FIELDS, rows, FEW, &count));
-  assert_true(count >= 10);
+  assert_true(count >= 13);
   for (size_t i = 0; i < count; i++) {
     char **at = rows[i].at;
     struct run got = run(NETC " %s --batch %s --profile torch2-%s --dtype %s "

@@ -103,8 +103,7 @@ static void what_the_user_says_wins(void **state) {
       {"--like hf/full --optimizer sgd", "train, batch 2, SGD, bfloat16"},
       {"--optimizer sgd --like hf/full", "train, batch 2, SGD, bfloat16"},
       {"--like hf/qlora", "recipe     hf/qlora; of 4 published runs, 0.9"},
-      {"--like torchtitan",
-       "recipe     torchtitan; of 4 published runs, 1.03"},
+      {"--like torchtitan", "recipe     torchtitan; of 4 published runs, 1.03"},
       {"--like torchtitan", "fused attention"}, /* no word on devices */
   };
   char arguments[256];
@@ -141,6 +140,18 @@ static void blocks_are_iterations(void **state) {
     json_decref(json);
     run_free(&got);
   }
+}
+
+/* Keys, the output of attention and the second linear of each block. */
+static void every_second_product_is_repeated(void **state) {
+  (void)state;
+  struct run got = run(NETC " zoo:llama --checkpoint ops --emit=json");
+  json_t *json = json_loads(got.out, 0, NULL);
+  assert_non_null(json);
+  int64_t each = 2 * 4096 * 4096 + 4096 * 11008, times = 32 * 2048;
+  assert_int_equal(number(json, "training.extra_mac_count"), each * times);
+  json_decref(json);
+  run_free(&got);
 }
 
 /* Published runs */
@@ -217,6 +228,7 @@ int main(void) {
       cmocka_unit_test(a_recipe_is_its_options),
       cmocka_unit_test(what_the_user_says_wins),
       cmocka_unit_test(blocks_are_iterations),
+      cmocka_unit_test(every_second_product_is_repeated),
       cmocka_unit_test(published_runs_check_them),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

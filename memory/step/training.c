@@ -198,16 +198,17 @@ static void add_cores(struct step *step, size_t from, size_t to,
   }
 }
 
-/* MACs of a product with a matrix: for each value of its output, the matrix's
- * last axis. */
+/* MACs of a product with a matrix: for each value of its output, the features
+ * of its input, which are the matrix's first axis. */
 static int64_t product_macs(const struct step *step, const struct tape_op *op) {
   const struct tape *tape = &step->trace.tape;
-  if (!op->facts->splits || op->facts->param_count + op->facts->frozen_count < 1)
+  if (!op->facts->splits ||
+      op->facts->param_count + op->facts->frozen_count < 1)
     return 0;
   const struct model_param *param =
       &step->model->params.at[tape->params.at[op->first_param]];
   return param->matrix ? size_product(tape_extent(tape, op->first_out)->count,
-                                      param->matrix->dim[1])
+                                      param->matrix->dim[0])
                        : 0;
 }
 
