@@ -186,7 +186,7 @@ static void what_is_no_value_is_told_what_is(void **state) {
   (void)state;
   expect(NETC " examples/vgg16.net --checkpoint sometimes", 2, "",
          "--checkpoint sometimes: it takes a number, or one of: auto "
-         "selective blocks\n");
+         "selective blocks ops\n");
   expect(NETC " examples/vgg16.net --batch many", 2, "",
          "--batch many: it takes a number\n");
   expect(NETC " examples/vgg16.net --input axb", 2, "",

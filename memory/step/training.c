@@ -216,8 +216,10 @@ int64_t step_held_macs(const struct step *step, int64_t node) {
   const struct trace *trace = &step->trace;
   int64_t all = model_cost(step->model, node)->train_macs, rest = all, held = 0;
   bool sdpa = false;
-  for (size_t i = node ? trace->op_end[node - 1] : 0;
-       trace->held && i < trace->op_end[node]; i++) {
+  if (!trace->held)
+    return 0;
+  for (size_t i = node ? trace->op_end[node - 1] : 0; i < trace->op_end[node];
+       i++) {
     const struct tape_op *op = &trace->tape.ops.at[i];
     int64_t macs = product_macs(step, op);
     rest = max_i64(rest - macs, 0);
