@@ -122,6 +122,7 @@ void emit_json(const struct compiled *c, struct text *out) {
   put_rule(&w);
   writer_put_answer(&w);
   writer_put_beside(&w);
+  writer_put_lengths(&w);
   writer_put_files(&w);
   writer_put_board(&w);
   writer_put_training(&w);

@@ -121,6 +121,30 @@ void writer_put_beside(struct json_writer *w) {
   json_put_close(json, ']');
 }
 
+static void put_length(struct json *json, const char *name, int64_t length,
+                       int64_t peak) {
+  json_member_open(json, name, '{');
+  json_member_int(json, "length", length);
+  json_member_some(json, "peak_bytes", peak);
+  json_put_close(json, '}');
+}
+
+/* Lengths that differ from batch to batch. */
+void writer_put_lengths(struct json_writer *w) {
+  const struct lengths_peaks *lengths = &w->c->memory.lengths;
+  struct json *json = &w->json;
+  int64_t peak = memory_device(&w->c->memory).peak;
+  if (!lengths->of.longest || w->c->options->predict)
+    return;
+  json_member_open(json, "lengths", '{');
+  put_length(json, "shortest", lengths->of.shortest, lengths->shortest_peak);
+  put_length(json, "mean", lengths->of.mean, lengths->mean_peak);
+  put_length(json, "longest", lengths->of.longest, peak);
+  json_member_int(json, "held_most_bytes",
+                  size_product(peak, LENGTHS_HELD_MOST) / 100);
+  json_put_close(json, '}');
+}
+
 void writer_put_files(struct json_writer *w) {
   struct model_files files = files_find(w->c->model, w->c->settings,
                                         &w->c->memory, w->c->options->predict);

@@ -63,6 +63,7 @@ void writer_put_argument(struct json_writer *w, const struct arg_spec *spec,
 /* The members "answer", "training" and "inference". */
 void writer_put_answer(struct json_writer *w);
 void writer_put_beside(struct json_writer *w);
+void writer_put_lengths(struct json_writer *w);
 void writer_put_files(struct json_writer *w);
 void writer_put_board(struct json_writer *w);
 void writer_put_training(struct json_writer *w);

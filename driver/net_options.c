@@ -3,6 +3,7 @@
 #include "driver/net_options.h"
 #include "driver/beside.h"
 #include "driver/findings.h"
+#include "driver/vary.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -392,6 +393,7 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_DEFINE: return add_define(o, value);
   case OPTION_SIZES: return set_sizes(o, value);
   case OPTION_LENGTH: return set_length(o, value);
+  case OPTION_VARY: return vary_set(o, value);
   case OPTION_LORA: return set_lora(o, value);
   case OPTION_INCLUDE: netc_include(o->netc, value); break;
   case OPTION_CONFINE: return net_options_confine(o->netc, value);

@@ -115,6 +115,14 @@ NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
  * none.
  */
 NETC_API enum netc_status netc_lora(struct netc *netc, int64_t rank, bool all);
+
+/*
+ * Lengths that differ from batch to batch, as `--vary`: all inputs of tokens
+ * have the longest one, and the report and JSON also have the peaks of training
+ * at the shortest and the mean one.
+ */
+NETC_API enum netc_status netc_vary(struct netc *netc, int64_t shortest,
+                                    int64_t mean, int64_t longest);
 NETC_API enum netc_status netc_warn(struct netc *netc, const char *option);
 NETC_API enum netc_status netc_include(struct netc *netc, const char *folder);
 NETC_API enum netc_status netc_confine(struct netc *netc, const char *folder);

@@ -8,6 +8,7 @@
 #include "library/bounds.h"
 #include "library/repair.h"
 #include "library/shorter.h"
+#include "library/vary.h"
 #include "sema/lint/lint.h"
 #include "sema/lint/given_input.h"
 #include "sema/lint/meet.h"
@@ -275,6 +276,7 @@ static enum netc_status find_memory(struct netc *netc) {
   }
   if (netc->mode == NETC_FOR_ALL)
     shorter_find(load);
+  vary_find(load, &netc->lengths);
   return outcome(load);
 }
 

@@ -104,6 +104,7 @@ struct netc {
   VEC(struct slice) confines;      /* folders for `use`; none: no limit */
   VEC(struct slice) compared;      /* settings, as after `train` */
   VEC(struct beside_net) beside;   /* other nets of the process */
+  struct lengths lengths;          /* that differ from batch to batch */
   struct gpus gpus;                /* added by the user */
   unsigned char level[SLUG_COUNT]; /* by diagnostic: enum severity */
   bool asked[SLUG_COUNT];          /* enabled by name */

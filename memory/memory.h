@@ -5,6 +5,7 @@
 #include "memory/beside.h"
 #include "memory/devices/fit.h"
 #include "memory/inference.h"
+#include "memory/lengths.h"
 #include "memory/devices/reserved.h"
 #include "memory/devices/time.h"
 #include "sema/model/rule.h"
@@ -28,6 +29,7 @@ struct memory {
   struct inference inference;
   struct beside_nets
       beside; /* other nets of the process; filled by the caller */
+  struct lengths_peaks lengths; /* the same */
 };
 
 /*

@@ -231,6 +231,29 @@ static void put_beside(struct screen *s) {
   }
 }
 
+/* Lengths that differ, and how much allocators held for such steps. */
+static void put_lengths(struct screen *s) {
+  const struct lengths_peaks *lengths = &s->c->memory.lengths;
+  int64_t peak = memory_device(&s->c->memory).peak;
+  if (!lengths->of.longest || s->predict || !lengths->mean_peak)
+    return;
+  put_size(s, lengths->shortest_peak);
+  text_printf(&s->line, " at %s tokens, ",
+              count_text(lengths->of.shortest).text);
+  put_size(s, lengths->mean_peak);
+  text_printf(&s->line, " at %s, ", count_text(lengths->of.mean).text);
+  put_size(s, peak);
+  text_printf(&s->line,
+              " at %s; in %d published runs whose lengths vary, "
+              "allocators held up to ",
+              count_text(lengths->of.longest).text, LENGTHS_RUNS);
+  text_fixed(&s->line, LENGTHS_HELD_MOST / 100.0, 1);
+  text_put(&s->line, " times the longest (median ");
+  text_fixed(&s->line, LENGTHS_HELD / 100.0, 1);
+  text_put(&s->line, ")");
+  end_row(s, "lengths");
+}
+
 /* The device, less what is not available, if the net does not fit easily. */
 static void put_available(struct screen *s) {
   const struct answer *a = s->a;
@@ -565,6 +588,7 @@ struct screen_page *screen_page(const struct compiled *c) {
   if (s.a->device.bytes)
     put_available(&s);
   put_beside(&s);
+  put_lengths(&s);
   put_cards(&s);
   put_host(&s);
   if (s.predict) {
