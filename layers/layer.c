@@ -316,6 +316,21 @@ int axis_index(int64_t axis, const struct shape *shape) {
   return index >= 0 && index < shape->rank ? (int)index : -1;
 }
 
+int64_t layer_cache(const struct layer *layer, int64_t context) {
+  struct cache_terms kept = layer->kind->cache(layer);
+  int64_t tokens = kept.source ? kept.source : size_sum(context, kept.joined);
+  if (kept.window)
+    tokens = min_i64(tokens, kept.window);
+  return size_product(tokens / max_i64(kept.rate, 1), kept.each);
+}
+
+bool layer_keeps_tokens(const struct layer *layer) {
+  struct cache_terms kept = {0};
+  if (layer->kind->cache)
+    kept = layer->kind->cache(layer);
+  return kept.each > 0 && !kept.source;
+}
+
 bool layer_same_shape(struct layer *layer) {
   layer->out = *layer->in[0];
   return true;

@@ -273,8 +273,19 @@ struct copies {
 /* Heads of queries, and of keys and values; keys 0: all queries share one. */
 struct head_counts {
   int64_t queries, keys;
-  int64_t top;   /* tokens that a query reads, as an indexer chooses; 0: all */
-  int64_t index; /* values of a token's key that the indexer reads */
+};
+
+/* A layer's part of the KV cache: vectors of `each` values. */
+struct cache_terms {
+  int64_t each;   /* 0: nothing is kept */
+  int64_t values; /* of these, values rather than keys */
+  int64_t rate;   /* tokens for each vector; 0: one */
+  int64_t window; /* the latest tokens, which have vectors; 0: all */
+  int64_t source; /* tokens of a second input, instead of the sequence's */
+  int64_t joined; /* tokens of another stream before the sequence's */
+  int64_t top;    /* vectors that a decode step reads, if an indexer chooses
+                   * them; 0: all */
+  int64_t index;  /* of `each`, values that it reads of all vectors */
 };
 
 enum input_type { INPUT_FLOAT, INPUT_INDEX, INPUT_ANY };
@@ -326,8 +337,8 @@ struct layer_kind {
                   const size_t *in);
   /* Bytes of buffers that hold counts or indices; NULL: none. */
   int64_t (*index_bytes)(const void *args, const struct shape *out);
-  /* Values in the KV cache after `context` tokens; NULL: none. */
-  int64_t (*cache)(const struct layer *layer, int64_t context);
+  /* Its part of the KV cache; NULL: none. */
+  struct cache_terms (*cache)(const struct layer *layer);
   /* Values of a state of the same size for any sequence, and of the window of
    * the convolution before it; NULL: none. */
   int64_t (*state)(const struct layer *layer, int64_t *window);
@@ -436,6 +447,12 @@ bool layer_check_sequence(const struct layer *layer);
 
 /* The index of `axis` of struct axes in a shape; -1: the shape has none. */
 int axis_index(int64_t axis, const struct shape *shape);
+
+/* Values in the KV cache after `context` tokens; INT64_MAX on overflow. */
+int64_t layer_cache(const struct layer *layer, int64_t context);
+
+/* True if the layer keeps something of each token in the KV cache. */
+bool layer_keeps_tokens(const struct layer *layer);
 
 /* Shape rule of layers that keep the shape. */
 bool layer_same_shape(struct layer *layer);

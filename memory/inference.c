@@ -165,11 +165,6 @@ static void find_peak(struct placing *p) {
       *VEC_PUSH(p->b->model->arena, &f->at_peak) = i;
 }
 
-/* The values' share of the KV cache; MLA's latent vectors count as keys. */
-static int64_t layer_cached_values(const struct layer *layer, int64_t all) {
-  return layer->kind->heads && layer->kind->heads(layer).keys ? all / 2 : 0;
-}
-
 /* KV cache bytes of all causal attention for the context length. */
 static bool find_cache(const struct model *model,
                        const struct infer_settings *settings, int64_t *bytes) {
@@ -180,8 +175,9 @@ static bool find_cache(const struct model *model,
     struct layer layer = model_layer(model, (int64_t)i, in);
     if (!layer.kind->cache || model->nodes.at[i].train_only)
       continue;
-    int64_t all = layer.kind->cache(&layer, settings->decode);
-    int64_t seen = layer_cached_values(&layer, all);
+    struct cache_terms kept = layer.kind->cache(&layer);
+    int64_t all = layer_cache(&layer, settings->decode);
+    int64_t seen = kept.each ? all / kept.each * kept.values : 0;
     if (!add_i64(keys, all - seen, &keys) || !add_i64(values, seen, &values))
       return false;
   }

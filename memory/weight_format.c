@@ -143,7 +143,9 @@ static void find_inputs(struct finder *f) {
 /* Attention and a recurrent layer side by side are one block. */
 static void count_block(struct finder *f, int64_t index) {
   const struct node *node = &f->model->nodes.at[index];
-  if ((!node->kind->cache && !node->kind->state) || f->tower[index])
+  bool has_block =
+      node->kind->cache ? node->kind->heads != NULL : node->kind->state != NULL;
+  if (!has_block || f->tower[index])
     return;
   bool beside =
       f->depth[index] < f->roles->blocks && (node->kind->state || f->states);

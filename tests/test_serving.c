@@ -3,9 +3,10 @@
  * windows and sinks, what devices share, and that what is called the longest
  * or the most is.
  */
+#define _XOPEN_SOURCE 700
 #include <math.h>
 
-#include "tests/report.h"
+#include "tests/imported.h"
 
 #define LLAMA3_70B                                                      \
   "-Dnum_hidden_layers=80 -Dhidden_size=8192 -Dnum_attention_heads=64 " \
@@ -95,6 +96,77 @@ static void values_have_a_size_of_their_own(void **state) {
   assert_int_equal(cache_of(NET("attention 8 kv=2 dim=16 novalues causal rope"),
                             "dtype=bf16 context=1600"),
                    1600 * 2 * 2 * 16 * 2);
+  assert_int_equal(
+      cache_of(NET("attention 8 kv=2 dim=16 novalues shared causal rope"),
+               "dtype=bf16 context=1600"),
+      1600 * 2 * 16 * 2);
+}
+
+#define CONFIGS "tests/data/huggingface/"
+
+/*
+ * DeepSeek-V4-Flash: 43 layers keep a vector of 512 for each of the latest 128
+ * tokens, 21 of them one of 512 and the indexer's of 128 for every 4 tokens,
+ * and 20 one of 512 for every 128 (DeepseekV4CSACache and DeepseekV4HCACache of
+ * transformers/models/deepseek_v4). vLLM keeps the inputs of the compressors
+ * in 32 bits: of 8 or 128 tokens, keys and gates (CompressorStateCache of
+ * vllm/models/deepseek_v4/compressor.py).
+ */
+static void compressed_attention_keeps_fewer_vectors(void **state) {
+  (void)state;
+  const int64_t states =
+      21 * (8 * 2 * 2 * 512 + 8 * 2 * 2 * 128) + 20 * (128 * 2 * 512);
+  char *source = import(CONFIGS "deepseek_v4_flash.json", "");
+  for (int64_t context = 1 << 14; context <= 1 << 20; context *= 8) {
+    char options[64];
+    snprintf(options, sizeof options, "context=%d page=1", (int)context);
+    int64_t kept = 43 * 512 * 128 + 21 * (512 + 128) * context / 4 +
+                   20 * 512 * context / 128;
+    assert_int_equal(
+        take(predict(source, options), serving, "sequence_cache_bytes"),
+        2 * kept + 4 * states);
+  }
+  free(source);
+}
+
+/* The longest context is that of the last vectors that fit: all 4 tokens of
+ * one are there. */
+static void compressed_attention_has_a_longest_context(void **state) {
+  (void)state;
+  const char *net = NET("attention 8 kv=1 dim=16 window=32 novalues shared "
+                        "causal; cached rate=4");
+  json_t *json = predict(net, "dtype=bf16 page=1 prefill=64 memory=8G "
+                              "context=4096");
+  int64_t longest = serving(json, "longest_context");
+  int64_t room = serving(json, "room_bytes");
+  json_decref(json);
+  for (int more = 0; more < 2; more++) {
+    char options[100];
+    snprintf(options, sizeof options,
+             "dtype=bf16 page=1 prefill=64 memory=8G context=%lld",
+             (long long)longest + more);
+    int64_t need = take(predict(net, options), serving, "need_bytes");
+    assert_true(more ? need > room : need <= room);
+  }
+  assert_int_equal(longest % 4, 0);
+}
+
+/* MiniMax-M3: 4 heads of 128 in 60 layers, and in 57 of them the indexer's key
+ * of 128 (MiniMaxM3VLSparseCacheLayer of transformers/models/minimax_m3_vl). A
+ * step reads these keys, and of each head 16 blocks of 128 tokens. */
+static void an_indexer_of_blocks_reads_some(void **state) {
+  (void)state;
+  const double context = 131072, tokens = 16 * 128;
+  char *source = import(CONFIGS "minimax_m3.json", "");
+  json_t *json = predict(source, "gpu=h200 context=131072 sequences=1");
+  double seconds =
+      json_number_value(find(json, "serving.time.parts.cache_seconds"));
+  double read = 3 * 1024 * context + 57 * (1024 * tokens + 128 * context);
+  double kept = 60 * 1024 * context + 57 * 128 * context;
+  assert_true(fabs(seconds - 2 * read / 4800e9) < 1e-6);
+  assert_int_equal(take(json, serving, "sequence_cache_bytes"),
+                   (int64_t)(2 * kept));
+  free(source);
 }
 
 /* Beside the latent vector of 512 and the key of 64, DeepSeek-V3.2 caches the
@@ -694,6 +766,9 @@ int main(void) {
       cmocka_unit_test(states_of_published_layers),
       cmocka_unit_test(values_have_a_size_of_their_own),
       cmocka_unit_test(an_indexer_caches_its_key),
+      cmocka_unit_test(compressed_attention_keeps_fewer_vectors),
+      cmocka_unit_test(compressed_attention_has_a_longest_context),
+      cmocka_unit_test(an_indexer_of_blocks_reads_some),
       cmocka_unit_test(states_have_a_type_of_their_own),
       cmocka_unit_test(a_step_reads_the_tokens_that_an_indexer_chooses),
       cmocka_unit_test(each_kind_of_matrix_has_its_type),

@@ -192,6 +192,8 @@ static struct refusal refusals[] = {
     {"keys that an earlier layer has chosen",
      "input 8x8; mla 2 latent=4 rope=2 qlatent=6 indextop=4 causal",
      "`indextop` of an earlier layer"},
+    {"keys that layers beside it have chosen",
+     "input 8x8; attention 2 indextop=4 causal", "`indextop`: the keys"},
     {"an argument that is new", "input 8; fc 2 lora=2",
      "netc cannot write its `lora`"},
     {"more layers than code may have", "input 4; repeat 20001 { relu }",

@@ -393,15 +393,23 @@ def deepseek_v4(c):
 def gemma4(c):
     width, heads, wide = c("hidden_size"), c("num_attention_heads"), \
         c("intermediate_size")
+    """Without the tower for sounds; shared layers keep the keys' matrices."""
+    own, layers = c("hidden_size_per_layer_input"), c.layers()
     total = 0
-    for kind in c("layer_types"):
+    if own:
+        total = layers * own * (c("vocab_size_per_layer_input") + width) + own
+    for i, kind in enumerate(c("layer_types")):
         full = kind == "full_attention"
+        last = i >= layers - c("num_kv_shared_layers")
         dim = c("global_head_dim") if full else c("head_dim")
         kv = c("num_global_key_value_heads") if full else None
         total += gqa(width, heads, kv or c("num_key_value_heads"), dim,
                      values=not (full and c("attention_k_eq_v")),
                      norms=2 * dim)
-        total += swiglu(width, wide) + 4 * width
+        twice = 2 if last and c("use_double_wide_mlp") else 1
+        total += swiglu(width, twice * wide) + 4 * width
+        if own:
+            total += 2 * width * own + width
         if c("enable_moe_block"):
             total += moe(width, c("num_experts"), c("moe_intermediate_size"))
             total += 4 * width + c("num_experts")

@@ -11,9 +11,9 @@ static const char *explain_mark(const struct serving_report *r) {
 static bool same(const struct serving *s, const struct served_layer *a,
                  const struct served_layer *b) {
   return serving_place(s, a->node) == serving_place(s, b->node) &&
-         a->each == b->each && a->always == b->always &&
-         a->window == b->window && a->state == b->state &&
-         a->recent == b->recent && a->source == b->source;
+         a->kept.each == b->kept.each && a->kept.rate == b->kept.rate &&
+         a->kept.window == b->kept.window && a->state == b->state &&
+         a->recent == b->recent && a->kept.source == b->kept.source;
 }
 
 /* The place, if there are several. */
@@ -44,30 +44,28 @@ static void put_state(struct serving_report *r, const struct serving *s,
   text_putc(r->out, '\n');
 }
 
-/* 32*2048*4096: layers, values of a token, tokens. */
+/* 32*2048*4096: layers, values of a vector, vectors. */
 static void put_product(struct serving_report *r, const struct serving *s,
                         const struct served_layer *layer, int64_t count) {
   const struct infer_settings *infer = &s->settings->infer;
-  int64_t positions = layer->each || layer->source
-                          ? serving_positions(s, layer, r->a.context)
-                          : 1;
-  int64_t values = layer->each     ? layer->each
-                   : layer->source ? layer->always / layer->source
-                                   : layer->always;
+  int64_t vectors = serving_vectors(s, layer, r->a.context);
+  const struct cache_terms *terms = &layer->kept;
   int kept = cache_type(infer);
   text_printf(r->out, "  %s KV cache %" PRId64 "*%" PRId64 "*%" PRId64,
-              explain_mark(r), count, values, positions);
+              explain_mark(r), count, terms->each, vectors);
   text_put(r->out, " = ");
-  text_count(r->out, count * values * positions); /* less than the bytes */
+  text_count(r->out, count * terms->each * vectors); /* less than the bytes */
   if (cache_blocks(kept) || cache_type_v(infer) != kept) {
     text_put(r->out, ", ");
     serving_put_types(r->out, infer);
   } else
     text_printf(r->out, " of %d bits", element_bits(kept));
   text_printf(r->out, ", of %" PRId64 " layer%s", count, count == 1 ? "" : "s");
-  if (layer->window)
-    text_printf(r->out, " with a window of %" PRId64, layer->window);
-  if (layer->source)
+  if (terms->window)
+    text_printf(r->out, " with a window of %" PRId64, terms->window);
+  if (terms->rate > 1)
+    text_printf(r->out, ", for every %" PRId64 " tokens", terms->rate);
+  if (terms->source)
     text_put(r->out, ", of the source");
   if (s->parted)
     put_place(r->out, s, serving_place(s, layer->node));

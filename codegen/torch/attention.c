@@ -29,6 +29,7 @@
   FLAT(head_gate)              \
   FLAT(novalues)               \
   FLAT(vnorm)                  \
+  FLAT(shared)                 \
   FLAT(naive)                  \
   FLAT(sbhd)                   \
   LOOSE(rotary)                \
@@ -114,6 +115,9 @@ static void note_call(struct attention_class *a, const struct made *made) {
     a->no_output |= key == KEY_out && slice_is(hole->value, "0");
     a->unscaled |= key == KEY_scale && slice_is(hole->value, "None");
   }
+  /* Plain calls have no such hole. Without norms none is of all heads. */
+  for (int key = 0; key < KEYS; key++)
+    a->varies[key] |= key != KEY_norm_all && a->given[key] && !given[key];
   a->hides += given[KEY_causal] || given[KEY_window];
   a->masks += given[KEY_window] || given[KEY_relative];
   if (!given[KEY_naive]) {

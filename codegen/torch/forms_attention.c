@@ -126,11 +126,12 @@ static const char *own_norm(const struct torch_form *f) {
 /* Those of gates, and of values that are not like keys. */
 static void put_parts(struct torch_form *f) {
   int gate = form_word(f, "gate");
-  MAKE(f, "%k%k%k%k%k", "vdim", "None", or_none(f, "vdim"), "gate", "False",
+  MAKE(f, "%k%k%k%k%k%k", "vdim", "None", or_none(f, "vdim"), "gate", "False",
        form_truth(gate == ATTENTION_GATE_CHANNELS), "head_gate", "False",
        form_truth(gate == ATTENTION_GATE_HEADS), "novalues", "False",
        form_truth(form_word(f, "novalues")), "vnorm", "False",
-       form_truth(form_word(f, "vnorm")));
+       form_truth(form_word(f, "vnorm")), "shared", "False",
+       form_truth(form_word(f, "shared")));
 }
 
 /* Writes the arguments that only some attentions have. */
@@ -268,9 +269,12 @@ static void put_qkv(struct torch_form *f) {
 void form_attention(struct torch_form *f) {
   bool packed = form_word(f, "packed") || form_word(f, "views");
   bool qkv = f->given && f->given[f->index].qkv;
+  int64_t top = form_int(f, "indextop");
   f->out = LAST;
   f->repeats = true;
-  if (packed && !is_bias_whole(f)) {
+  if (top && top < attention_sizes(f->layer).keys) {
+    f->refuses = "`indextop`: the keys that layers beside it choose";
+  } else if (packed && !is_bias_whole(f)) {
     f->refuses = "a bias of parts of a packed matrix";
   } else if (qkv) {
     put_qkv(f);

@@ -49,6 +49,10 @@ static const char *refuse(struct hugging *h, const struct fact *at,
   return NULL;
 }
 
+static bool is_true(const struct fact *f) {
+  return f && f->kind == FACT_BOOL && f->integer;
+}
+
 /* The text with a letter for each layer, or NULL. */
 static const struct fact *letters_of(const struct hugging *h) {
   const struct fact *f = fact(h, "hybrid_override_pattern");
@@ -205,6 +209,11 @@ static const char *own_block(struct hugging *h, const char *block,
 #define INSTEAD(key, word, usual, another)                       \
   if (strcmp(block, usual) == 0 && fact_is(h->facts, key, word)) \
     own = slice_of(another);
+#define LAST(key, with, usual, another)                             \
+  if (slice_is(own, usual) && (!*with || is_true(fact(h, with))) && \
+      number(h, key) < hugging_layers(h) &&                         \
+      layer + number(h, key) >= hugging_layers(h))                  \
+    return another;
 #include "import/huggingface/huggingface.def"
   return graph_text(h->graph, "%.*s", SLICE_ARG(own));
 }
@@ -227,10 +236,6 @@ static const struct fact *of_part(const struct hugging *h, int64_t i,
                                   const char *member) {
   return fact(h,
               graph_text(h->graph, "block_configs_%" PRId64 "_%s", i, member));
-}
-
-static bool is_true(const struct fact *f) {
-  return f && f->kind == FACT_BOOL && f->integer;
 }
 
 /* Two thirds of a multiple of the width, in full 256 (modeling_decilm.py). */
@@ -328,15 +333,6 @@ int64_t hugging_layers(const struct hugging *h) {
   return layers;
 }
 
-static bool refuse_number(struct hugging *h, const struct fact *at,
-                          const char *what) {
-  fact_fail(h->facts, at, "`%.*s` is %.*s: netc has no block for %s",
-            SLICE_ARG(*fact_shown(at)), SLICE_ARG(at->text), what);
-  return graph_help(h->graph,
-                    "with 0 there, the parameters, KV cache and time are those "
-                    "of another model");
-}
-
 /* A pattern or a list that has not one item for each layer. */
 static bool refuse_count(struct hugging *h, const struct fact *at,
                          int64_t items, int64_t layers) {
@@ -363,10 +359,6 @@ static bool fill(struct hugging *h, struct known_list *list) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
   int64_t layers = hugging_layers(h);
   struct layer_blocks blocks;
-#define ZERO(its, key, what)                             \
-  if (strcmp(h->type->name, its) == 0 && number(h, key)) \
-    return refuse_number(h, fact(h, key), what);
-#include "import/huggingface/huggingface.def"
   if (letters && layers && layers != (int64_t)letters->text.length)
     return refuse_count(h, letters, (int64_t)letters->text.length, layers);
   if (letters)

@@ -18,6 +18,9 @@ static const struct arg_spec attention_specs[] = {
     ARG(INT, KEY, "window", attention, window, .min = 1, .fallback = "all",
         .doc = "window in tokens: the latest ones, or without `causal` half "
                "of them on each side"),
+    ARG(INT, KEY, "indextop", attention, indextop, .min = 1, .fallback = "all",
+        .doc = "number of keys that each query reads, as layers beside it "
+               "choose (MiniMax-M3)"),
     ARG(INPUT, KEY, "cross", attention, cross,
         .doc = "label of the tensor attended to, instead of the input"),
     ARG(INPUT, KEY, "values", attention, values,
@@ -71,6 +74,12 @@ static const struct arg_spec attention_specs[] = {
     ARG(WORDS, WORD, "novalues", attention, novalues, .words = "novalues",
         .doc = "without a projection of values: the projected keys are the "
                "values, too (Gemma 4's global layers)"),
+    ARG(WORDS, WORD, "shared", attention, shared, .words = "shared",
+        .doc = "with `novalues`: the values are the normalised and rotated "
+               "keys, which are cached once (DeepSeek-V4)"),
+    ARG(WORDS, WORD, "uncached", attention, uncached, .words = "uncached",
+        .doc = "keeps nothing in the KV cache: servers read the keys and "
+               "values of an earlier layer (Gemma 3n, Gemma 4)"),
     ARG(WORDS, WORD, "vnorm", attention, vnorm, .words = "vnorm",
         .doc = "normalise each head of values by rmsnorm without weights "
                "(Gemma 4)"),

@@ -44,6 +44,7 @@ struct attention {
   int64_t rotary; /* features that rope rotates; 0: all of a head */
   struct rope_rule turns;
   int64_t window;
+  int64_t indextop; /* keys that a query reads; 0: all */
   struct sizes relative, shift;
   double dropout, softcap;
   int64_t out; /* features of the output; 0: the input's */
@@ -53,7 +54,7 @@ struct attention {
   struct layer_ref mask;   /* added to the scores */
   int causal, rope, kernel, nobias, biases, packed, views, sbhd, noout, scale,
       qknorm;
-  int sinks, talking, gate, novalues, vnorm;
+  int sinks, talking, gate, novalues, shared, uncached, vnorm;
   struct lora lora;
   int adapted; /* adapted projections: enum attention_adapted */
 };
@@ -165,7 +166,7 @@ struct attention_places attention_places(const struct layer *layer);
 
 void attention_params(const struct layer *layer, struct params *params);
 void attention_macs(const struct layer *layer, struct terms *terms);
-int64_t attention_cache(const struct layer *layer, int64_t context);
+struct cache_terms attention_cache(const struct layer *layer);
 struct head_counts attention_head_counts(const struct layer *layer);
 
 /* True if one kernel runs attention with a `kernel` of its own, or 0. */

@@ -21,6 +21,14 @@ static bool check_values(const struct layer *layer,
     return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "novalues",
                                 "`values` names the source of values, but "
                                 "`novalues` has no matrix for them");
+  if (attention->shared && !attention->novalues)
+    return layer_refuse_surplus(layer, MISSING_ARGUMENT, "shared",
+                                "`shared` needs `novalues`: with a projection "
+                                "of their own, values are not the keys");
+  if (attention->shared && attention->vnorm)
+    return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "vnorm",
+                                "with `shared`, values are the keys, which "
+                                "have a norm of their own");
   if (s->vdim == s->dim)
     return true;
   if (attention->novalues)

@@ -293,6 +293,8 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
   if (attention->window)
     seen = min_i64(seen, attention_behind(attention) + 1 +
                              attention_ahead(attention));
+  if (attention->indextop)
+    seen = min_i64(seen, attention->indextop);
   int64_t read = joint ? own : s.keys;
   int64_t width = joint ? s.channels : s.key_channels;
   bool gated = attention->gate == ATTENTION_GATE_CHANNELS;
@@ -325,17 +327,21 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
  * if the keys are those of another tensor at the same positions (DeepSeek-V4).
  * Cross-attention keeps all: each query has its own window in them.
  */
-int64_t attention_cache(const struct layer *layer, int64_t context) {
+struct cache_terms attention_cache(const struct layer *layer) {
   const struct attention *attention = layer->args;
   struct attention_sizes s = attention_sizes(layer);
   bool apart = crosses(layer) && !(attention->causal && s.keys == s.queries);
-  int64_t kept = apart ? s.keys : size_sum(context, s.joined);
-  if (!apart && !attention->causal)
-    return 0;
-  if (attention->window && !apart)
-    kept = min_i64(kept, attention->window);
-  return size_product(size_product(s.groups, kept),
-                      size_sum(s.kv_width, s.kv_value_width));
+  struct cache_terms kept = {
+      .values =
+          attention->shared ? 0 : size_product(s.groups, s.kv_value_width),
+      .window = apart ? 0 : attention->window,
+      .source = apart ? s.keys : 0,
+      .joined = s.joined,
+      .top = attention->indextop};
+  if (attention->uncached || (!apart && !attention->causal))
+    return (struct cache_terms){0};
+  kept.each = size_sum(size_product(s.groups, s.kv_width), kept.values);
+  return kept;
 }
 
 struct head_counts attention_head_counts(const struct layer *layer) {

@@ -501,6 +501,8 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
     qkv[0] = rotate(&r, qkv[0]);
     qkv[1] = rotate(&r, qkv[1]);
   }
+  if (r.attention->shared)
+    qkv[2] = qkv[1];
   context = r.fused ? attend_fused(&r, qkv[0], qkv[1], qkv[2])
                     : attention_step_by_step(&r, qkv[0], qkv[1], qkv[2]);
   if (r.attention->gate)

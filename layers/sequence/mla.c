@@ -145,18 +145,18 @@ static void mla_macs(const struct layer *layer, struct terms *terms) {
 
 /* For each token: the latent vector, the keys that all heads share, and the
  * indexer's. */
-static int64_t mla_cache(const struct layer *layer, int64_t context) {
+static struct cache_terms mla_cache(const struct layer *layer) {
   const struct mla *mla = layer->args;
-  int64_t each = size_sum(sizes_of(layer).down, indexer_cache(&mla->indexer));
-  return mla->causal ? size_product(context, each) : 0;
+  int64_t index = indexer_cache(&mla->indexer);
+  int64_t top = indexer_seen(&mla->indexer, INT64_MAX);
+  return (struct cache_terms){
+      .each = mla->causal ? size_sum(sizes_of(layer).down, index) : 0,
+      .top = top < INT64_MAX ? top : 0,
+      .index = index};
 }
 
 static struct head_counts mla_head_counts(const struct layer *layer) {
-  const struct mla *mla = layer->args;
-  int64_t top = indexer_seen(&mla->indexer, INT64_MAX);
-  return (struct head_counts){.queries = sizes_of(layer).heads,
-                              .top = top < INT64_MAX ? top : 0,
-                              .index = indexer_cache(&mla->indexer)};
+  return (struct head_counts){.queries = sizes_of(layer).heads};
 }
 
 struct recorder {

@@ -81,8 +81,7 @@ static bool looks_back(const struct model *model) {
   const struct shape **in = model_layer_room(model);
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (layer.kind->cache &&
-        layer.kind->cache(&layer, 2) > layer.kind->cache(&layer, 1))
+    if (layer_keeps_tokens(&layer))
       return true;
   }
   return false;

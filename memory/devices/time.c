@@ -29,11 +29,6 @@ static const struct time_card *card_of(const struct gpu *gpu) {
 
 /* Cases without a comparable published run */
 
-static bool looks_back(const struct layer *layer) {
-  return layer->kind->cache &&
-         layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1);
-}
-
 /* True for a decoder: causal attention, and matrices at every token. */
 static bool is_decoder(const struct model *model) {
   const struct shape **in = model_layer_room(model);
@@ -42,7 +37,7 @@ static bool is_decoder(const struct model *model) {
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
     double macs = (double)model_cost(model, (int64_t)i)->train_macs;
-    bool back = looks_back(&layer);
+    bool back = layer_keeps_tokens(&layer);
     looks |= back;
     all += macs;
     like += back || layer.kind->per_position ? macs : 0;

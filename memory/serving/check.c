@@ -244,12 +244,11 @@ static bool blocks_divide(struct refusal *r, const struct model *model,
   r->setting = "cache";
   for (size_t i = 0; i < model->nodes.count; i++) {
     struct layer layer = model_layer(model, (int64_t)i, in);
-    if (!layer.kind->cache || model->nodes.at[i].train_only ||
-        !serving_grows(&layer))
+    if (model->nodes.at[i].train_only || !layer_keeps_tokens(&layer))
       continue;
     int64_t keys = layer.kind->heads ? layer.kind->heads(&layer).keys : 0;
-    int64_t one = layer.kind->cache(&layer, 1);
-    int64_t head = keys ? one / 2 / keys : one;
+    struct cache_terms kept = layer.kind->cache(&layer);
+    int64_t head = (kept.each - kept.values) / max_i64(keys, 1);
     if (head % (k ? k : v)->block == 0)
       continue;
     text_printf(r->why,

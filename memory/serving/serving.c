@@ -9,48 +9,31 @@
 #include "sema/model/weight_block.h"
 #include "sema/model/weights.h"
 
-enum { FAR = 1 << 30 }; /* a context that fills every window */
-
-/* Tokens of a second input, whose keys and values are kept; 0: none. */
-static int64_t source_positions(const struct serving *s, int64_t node) {
-  const struct node *of = &s->model->nodes.at[node];
-  if (of->input_count < 2)
-    return 0;
-  const struct shape *seen =
-      s->model->nodes.at[node_input(s->model, of, 1)].out;
-  return shape_values(seen) / shape_channels(seen);
-}
-
 static void add_layer(struct serving *s, const struct layer *layer,
                       int64_t node) {
-  struct served_layer served = {.node = node};
-  int64_t one = layer->kind->cache(layer, 1);
-  int64_t each = layer->kind->cache(layer, 2) - one;
-  int64_t far = layer->kind->cache(layer, FAR);
+  struct served_layer served = {.node = node,
+                                .kept = layer->kind->cache(layer)};
   if (layer->kind->heads)
     served.heads = layer->kind->heads(layer);
-  int64_t keys = served.heads.keys;
   /* Each device has at least one head of keys. */
-  int64_t share = keys ? max_i64(keys / s->devices, 1) : 1;
-  int64_t whole = max_i64(keys, 1);
-  if (each > 0) {
-    served.each = each / whole * share;
-    served.window = far / each < FAR ? far / each : 0;
-  } else {
-    served.always = one / whole * share;
-    served.source = source_positions(s, node);
-  }
-  if (one > 0)
+  int64_t share = max_i64(served.heads.keys / s->devices, 1);
+  int64_t whole = max_i64(served.heads.keys, 1);
+  served.kept.each = served.kept.each / whole * share;
+  served.kept.values = served.kept.values / whole * share;
+  if (served.kept.each > 0)
     *VEC_PUSH(s->arena, &s->layers) = served;
 }
 
+/* A state of a layer that keeps tokens, too, is the same on all devices. */
 static void add_state(struct serving *s, const struct layer *layer,
                       int64_t node) {
   int64_t window, state = layer->kind->state(layer, &window);
-  *VEC_PUSH(s->arena, &s->layers) =
-      (struct served_layer){.node = node,
-                            .state = ceil_div_i64(state, s->devices),
-                            .recent = ceil_div_i64(window, s->devices)};
+  int64_t devices = layer->kind->cache ? 1 : s->devices;
+  if (state > 0)
+    *VEC_PUSH(s->arena, &s->layers) =
+        (struct served_layer){.node = node,
+                              .state = ceil_div_i64(state, devices),
+                              .recent = ceil_div_i64(window, devices)};
 }
 
 static void find_layers(struct serving *s) {
@@ -69,7 +52,9 @@ static void find_layers(struct serving *s) {
 /* Each device has at least one head of keys and values. */
 static int64_t share_of(const struct serving *s, enum weight_role role,
                         int64_t bytes) {
-  int64_t keys = s->layers.count ? s->layers.at[0].heads.keys : 0;
+  int64_t keys = 0;
+  for (size_t i = 0; i < s->layers.count && !keys; i++)
+    keys = s->layers.at[i].heads.keys;
   if (role <= ROLE_ROUTER || role == ROLE_LATENT)
     return role == ROLE_TABLE || role == ROLE_HEAD
                ? ceil_div_i64(bytes, s->devices)
@@ -389,21 +374,28 @@ static int64_t whole_blocks(const struct serving *s, int64_t positions) {
   return ceil_div_i64(positions, page) * page;
 }
 
-int64_t serving_positions(const struct serving *s,
-                          const struct served_layer *layer, int64_t context) {
+/* Tokens of a context that a layer keeps. */
+static int64_t kept_tokens(const struct serving *s,
+                           const struct served_layer *layer, int64_t context) {
   const struct infer_settings *infer = &s->settings->infer;
   int64_t all = whole_blocks(s, context);
-  if (layer->source)
-    return whole_blocks(s, layer->source);
-  if (!layer->window)
+  int64_t window = layer->kept.window;
+  if (layer->kept.source)
+    return whole_blocks(s, layer->kept.source);
+  if (!window)
     return all;
   if (serving_is_llama_cpp(s))
-    return min_i64(all, whole_blocks(s, layer->window + infer->ubatch));
+    return min_i64(all, whole_blocks(s, window + infer->ubatch));
   /* The window may begin anywhere in a block. A prefill chunk keeps the tokens
    * of its first position until it has run. */
-  int64_t window =
-      whole_blocks(s, layer->window - 1 + infer->prefill) + infer->page;
+  window = whole_blocks(s, window - 1 + infer->prefill) + infer->page;
   return min_i64(all, window + whole_blocks(s, infer->sinks));
+}
+
+int64_t serving_vectors(const struct serving *s,
+                        const struct served_layer *layer, int64_t context) {
+  return ceil_div_i64(kept_tokens(s, layer, context),
+                      max_i64(layer->kept.rate, 1));
 }
 
 static bool is_at(const struct serving *s, size_t layer,
@@ -440,33 +432,30 @@ int64_t serving_states(const struct serving *s, enum served_place place) {
 /* The parts of the KV cache that count. */
 enum cache_part { KEPT_ALL, KEPT_OF_SOURCE, KEPT_READ };
 
-/* Values of a layer on the device; false if they pass 2^63 - 1. A decode step
- * reads the indexer's keys of all tokens, and the chosen tokens. */
-static bool kept_values(const struct serving *s,
-                        const struct served_layer *layer, int64_t context,
-                        enum cache_part kept, int64_t *values) {
-  int64_t positions = serving_positions(s, layer, context);
-  const struct head_counts *heads = &layer->heads;
-  *values = layer->always;
-  if (kept == KEPT_READ && heads->top && heads->top < positions)
-    return mul_i64(heads->index, positions - heads->top, values) &&
-           add_i64(*values, size_product(layer->each, heads->top), values);
-  if (layer->source)
-    return mul_i64(layer->always / layer->source, positions, values);
-  return !layer->each || mul_i64(layer->each, positions, values);
+/* Keys and values of a layer on the device; false if they pass 2^63 - 1. A
+ * decode step reads the indexer's keys of all tokens, and the chosen tokens. */
+static bool add_kept(const struct serving *s, const struct served_layer *layer,
+                     int64_t context, enum cache_part part, int64_t *keys,
+                     int64_t *values) {
+  const struct cache_terms *kept = &layer->kept;
+  int64_t vectors = serving_vectors(s, layer, context);
+  int64_t read =
+      part == KEPT_READ && kept->top ? min_i64(kept->top, vectors) : vectors;
+  int64_t mine = size_product(kept->each - kept->values, read);
+  mine = size_sum(mine, size_product(kept->index, vectors - read));
+  return add_i64(*keys, mine, keys) &&
+         add_i64(*values, size_product(kept->values, read), values);
 }
 
 static int64_t kept_bytes(const struct serving *s, enum served_place place,
                           int64_t context, enum cache_part kept) {
-  int64_t keys = 0, values = 0, all, bytes;
+  int64_t keys = 0, values = 0, bytes;
   for (size_t i = 0; i < s->layers.count; i++) {
     const struct served_layer *layer = &s->layers.at[i];
-    if (!is_at(s, i, place) || (kept == KEPT_OF_SOURCE && !layer->source))
+    if (!layer->kept.each || !is_at(s, i, place) ||
+        (kept == KEPT_OF_SOURCE && !layer->kept.source))
       continue;
-    if (!kept_values(s, layer, context, kept, &all))
-      return INT64_MAX;
-    int64_t half = layer->heads.keys ? all / 2 : 0; /* MLA: all keys */
-    if (!add_i64(keys, all - half, &keys) || !add_i64(values, half, &values))
+    if (!add_kept(s, layer, context, kept, &keys, &values))
       return INT64_MAX;
   }
   return cache_bytes(&s->settings->infer, keys, values, &bytes) ? bytes

@@ -20,13 +20,10 @@ enum served_place { ON_CARD, ON_HOST = MOST_CARDS, SERVED_PLACES };
 /* A layer's cache on one device. */
 struct served_layer {
   int64_t node;
-  int64_t each;   /* values per token */
-  int64_t always; /* values for any context */
-  int64_t window; /* tokens of its window; 0: all */
-  int64_t source; /* tokens of its second input; 0: the sequence itself */
-  int64_t state;  /* values of a state, in state_dtype= */
+  struct cache_terms kept;  /* the device's part */
+  struct head_counts heads; /* of all devices */
+  int64_t state;            /* values of a state, in state_dtype= */
   int64_t recent; /* values of its convolution's window, in the net's type */
-  struct head_counts heads;
 };
 
 /* The tokens of one step. */
@@ -297,9 +294,9 @@ void serving_positions_in_all(const struct serving *serving,
 /* Tokens per block of the KV cache. */
 int64_t serving_page(const struct infer_settings *infer);
 
-/* Tokens of a context that a layer keeps, in whole blocks. */
-int64_t serving_positions(const struct serving *serving,
-                          const struct served_layer *layer, int64_t context);
+/* Vectors of a context that a layer keeps, of tokens in whole blocks. */
+int64_t serving_vectors(const struct serving *serving,
+                        const struct served_layer *layer, int64_t context);
 
 /*
  * Bytes of a step's activations, with copies of those from the other place;

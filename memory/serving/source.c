@@ -10,9 +10,7 @@
 enum { MOST_SOURCES = 63 }; /* one bit each */
 
 bool serving_grows(const struct layer *layer) {
-  return layer->kind->state ||
-         (layer->kind->cache &&
-          layer->kind->cache(layer, 2) > layer->kind->cache(layer, 1));
+  return layer->kind->state || layer_keeps_tokens(layer);
 }
 
 /* True for keys and values from a second input (`cross=`), which a layer only

@@ -39,9 +39,10 @@ struct served_macs {
 static double pair_macs(const struct serving *s,
                         const struct served_layer *layer) {
   double words = (double)s->words;
-  double seen = layer->source   ? (double)layer->source
-                : layer->window ? (double)min_i64(layer->window, s->words)
-                                : words;
+  double seen = layer->kept.source ? (double)layer->kept.source
+                : layer->kept.window
+                    ? (double)min_i64(layer->kept.window, s->words)
+                    : words;
   return bound_scores(s->model, layer->node) / words / seen;
 }
 
@@ -75,10 +76,10 @@ static struct served_macs find_macs(const struct serving *s,
 
 /* Pairs of a token and one that it attends to, in a prompt. */
 static double pairs_of(const struct served_layer *layer, double prompt) {
-  double window = (double)layer->window;
-  if (layer->source)
-    return prompt * (double)layer->source;
-  return !layer->window || window > prompt
+  double window = (double)layer->kept.window;
+  if (layer->kept.source)
+    return prompt * (double)layer->kept.source;
+  return !layer->kept.window || window > prompt
              ? prompt * prompt / 2
              : prompt * window - window * window / 2;
 }
@@ -133,7 +134,7 @@ static const char *find_missing(const struct serving *s, const struct gpu *gpu,
   if (s->model->predicted.params < FEWEST)
     return "published runs have a billion parameters and more";
   for (size_t i = 0; i < s->layers.count; i++)
-    if (s->layers.at[i].state || s->layers.at[i].source)
+    if (s->layers.at[i].state || s->layers.at[i].kept.source)
       return "published runs have attention alone";
   return NULL;
 }

@@ -79,7 +79,7 @@ int64_t unkept_attention(const struct model *model) {
     struct layer layer = model_layer(model, (int64_t)i, in);
     if (!layer.kind->cache)
       continue;
-    if (layer.kind->cache(&layer, 1))
+    if (layer.kind->cache(&layer).each)
       return NO_NODE;
     last = (int64_t)i;
   }
