@@ -70,7 +70,7 @@ files = $(wildcard $(addprefix $(src),$(addsuffix /*.c,$(1) $(addsuffix /*,$(1))
 library := $(call files,$(rooms))
 tensors := $(call files,import/bytes import/tensors)
 readers := $(filter-out $(tensors) %/absent.c \
-             $(if $(filter 0,$(ONNX)),$(src)import/onnx/% $(src)import/openvino/% $(src)import/program/% $(src)import/ncnn/%), \
+             $(if $(filter 0,$(ONNX)),$(src)import/onnx/% $(src)import/openvino/% $(src)import/exported/% $(src)import/ncnn/%), \
              $(call files,import)) \
            $(if $(filter 0,$(ONNX)),$(src)import/onnx/absent.c)
 commands := $(tensors) \
@@ -271,7 +271,7 @@ jansson:
 	  exit 1; }
 
 ifneq ($(messages),)
-$(filter %/onnx.pb-c.o $(build)/obj/export/% $(build)/obj/import/onnx/% $(build)/obj/import/openvino/% $(build)/obj/import/program/% $(build)/obj/import/ncnn/%, \
+$(filter %/onnx.pb-c.o $(build)/obj/export/% $(build)/obj/import/onnx/% $(build)/obj/import/openvino/% $(build)/obj/import/exported/% $(build)/obj/import/ncnn/%, \
   $(program_objects)): | \
   protobuf-c $(gen)/onnx.pb-c.h
 endif

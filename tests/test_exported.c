@@ -1,12 +1,12 @@
 /*
  * netc import of torch.export's programs: parameters and values are those of
- * PyTorch 2.6, which made the files (tools/program_truth.py).
+ * PyTorch 2.6, which made the files (tools/exported_truth.py).
  */
 #define _XOPEN_SOURCE 700
 #include "tests/csv.h"
 #include "tests/imported.h"
 
-#define FOLDER "tests/data/import/program/"
+#define FOLDER "tests/data/import/exported/"
 
 enum { NAME, PARAMETERS, BUFFERS, COLUMNS, MOST = 40 };
 
@@ -138,8 +138,8 @@ static void values_that_are_missing_are_told(void **state) {
   run_free(&r);
   expect("head -c 20000 " FOLDER "gru.pt2 | " NETC " import -", 1, NULL,
          "error: ");
-  expect("cat " FOLDER "gru.pt2 | " NETC " import -", 0, "repeat 2 { gru 10 bidir }\n",
-         NULL);
+  expect("cat " FOLDER "gru.pt2 | " NETC " import -", 0,
+         "repeat 2 { gru 10 bidir }\n", NULL);
 }
 
 int main(void) {
@@ -148,7 +148,7 @@ int main(void) {
       cmocka_unit_test(values_are_those_of_pytorch),
       cmocka_unit_test(sources_are_what_a_person_would_write),
       cmocka_unit_test(values_that_are_missing_are_told)};
-  return run_table("program", mistakes, sizeof mistakes / sizeof *mistakes,
+  return run_table("exported", mistakes, sizeof mistakes / sizeof *mistakes,
                    sizeof *mistakes, check_mistake, others,
                    sizeof others / sizeof *others);
 }

@@ -29,11 +29,11 @@ bool openvino_read(struct graph *graph, struct slice file,
   return onnx_read(graph, file, options);
 }
 
-bool program_type(struct graph *graph, size_t index, struct import_type *type) {
+bool exported_type(struct graph *graph, size_t index, struct import_type *type) {
   return onnx_type(graph, index, type);
 }
 
-bool program_read(struct graph *graph, struct slice file,
+bool exported_read(struct graph *graph, struct slice file,
                   const struct import_options *options) {
   return onnx_read(graph, file, options);
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Programs of torch.export, small, and what PyTorch computes of them.
 
-usage: tools/oracle/run.sh ROOT python3 tools/program_truth.py [FOLDER]
+usage: tools/oracle/run.sh ROOT python3 tools/exported_truth.py [FOLDER]
 
 writes NAME.pt2, NAME.in.npy, NAME.out.npy and truth.csv into FOLDER
-(tests/data/import/program), with PyTorch 2.6. Stack traces are left out of the
+(tests/data/import/exported), with PyTorch 2.6. Stack traces are left out of the
 JSON, which are most of its bytes. lenet.json is its program alone. newer.pt2 is lenet.pt2 in the archive that
 PyTorch writes from 2.8 on, by torch/export/pt2_archive/constants.py: what that
 version itself writes was not at hand.
@@ -183,10 +183,10 @@ def newer(path, members, state):
 
 
 def main():
-    folder = sys.argv[1] if len(sys.argv) > 1 else "tests/data/import/program"
+    folder = sys.argv[1] if len(sys.argv) > 1 else "tests/data/import/exported"
     os.makedirs(folder, exist_ok=True)
     with open(f"{folder}/truth.csv", "w") as table:
-        table.write("# tools/program_truth.py, PyTorch "
+        table.write("# tools/exported_truth.py, PyTorch "
                     f"{torch.__version__.split('+')[0]}\n"
                     "# name,parameters,buffers\n")
         for name, (make, x) in CASES.items():

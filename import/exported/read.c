@@ -2,11 +2,11 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "import/program/program.h"
+#include "import/exported/exported.h"
 
 enum { OPSET = 23 };
 
-bool program_fail(struct program *p, const char *format, ...) {
+bool exported_fail(struct exported *p, const char *format, ...) {
   struct text text = text_new(p->graph->arena);
   va_list args;
   va_start(args, format);
@@ -32,7 +32,8 @@ static int64_t size_of(const json_t *size) {
   return json_is_integer(plain) ? json_integer_value(plain) : -1;
 }
 
-bool program_meta(const struct program *p, const char *value, struct meta *m) {
+bool exported_meta(const struct exported *p, const char *value,
+                   struct meta *m) {
   const json_t *about = json_object_get(p->about, value);
   const json_t *sizes = json_object_get(about, "sizes");
   size_t rank = json_array_size(sizes);
@@ -50,7 +51,7 @@ bool program_meta(const struct program *p, const char *value, struct meta *m) {
 
 /* Arguments */
 
-const json_t *program_arg(const struct program *p, const char *name) {
+const json_t *exported_arg(const struct exported *p, const char *name) {
   size_t i;
   json_t *input;
   json_array_foreach(json_object_get(p->call, "inputs"), i, input) {
@@ -62,41 +63,42 @@ const json_t *program_arg(const struct program *p, const char *name) {
   return NULL;
 }
 
-int64_t program_int(const struct program *p, const char *name, int64_t usual) {
-  const json_t *value = json_object_get(program_arg(p, name), "as_int");
+int64_t exported_int(const struct exported *p, const char *name,
+                     int64_t usual) {
+  const json_t *value = json_object_get(exported_arg(p, name), "as_int");
   return json_is_integer(value) ? json_integer_value(value) : usual;
 }
 
-double program_real(const struct program *p, const char *name, double usual) {
-  const json_t *arg = program_arg(p, name);
+double exported_real(const struct exported *p, const char *name, double usual) {
+  const json_t *arg = exported_arg(p, name);
   const json_t *value = json_object_get(arg, "as_float");
   if (!value)
     value = json_object_get(arg, "as_int");
   return json_is_number(value) ? json_number_value(value) : usual;
 }
 
-bool program_true(const struct program *p, const char *name, bool usual) {
-  const json_t *value = json_object_get(program_arg(p, name), "as_bool");
+bool exported_true(const struct exported *p, const char *name, bool usual) {
+  const json_t *value = json_object_get(exported_arg(p, name), "as_bool");
   return json_is_boolean(value) ? json_is_true(value) : usual;
 }
 
-const char *program_word(const struct program *p, const char *name) {
-  return json_string_value(json_object_get(program_arg(p, name), "as_string"));
+const char *exported_word(const struct exported *p, const char *name) {
+  return json_string_value(json_object_get(exported_arg(p, name), "as_string"));
 }
 
-int program_ints(struct program *p, const char *name, int64_t *to, int most) {
-  const json_t *arg = program_arg(p, name);
+int exported_ints(struct exported *p, const char *name, int64_t *to, int most) {
+  const json_t *arg = exported_arg(p, name);
   const json_t *list = json_object_get(arg, "as_ints");
   size_t i;
   json_t *item;
   if (json_object_get(arg, "as_int") && most > 0) {
-    *to = program_int(p, name, 0);
+    *to = exported_int(p, name, 0);
     return 1;
   }
   if (!list)
     list = json_object_get(arg, "as_sym_ints");
   if (json_array_size(list) > (size_t)most) {
-    program_fail(p, "its `%s` has more than %d numbers", name, most);
+    exported_fail(p, "its `%s` has more than %d numbers", name, most);
     return -1;
   }
   json_array_foreach(list, i, item) {
@@ -108,15 +110,15 @@ int program_ints(struct program *p, const char *name, int64_t *to, int most) {
 }
 
 /* The name in ONNX of {"name": "p_conv1_weight"}. */
-static const char *named(const struct program *p, const json_t *tensor) {
+static const char *named(const struct exported *p, const json_t *tensor) {
   const char *name = json_string_value(json_object_get(tensor, "name"));
   const struct map_entry *entry =
       name ? map_find(&p->names, slice_of(name)) : NULL;
   return entry ? entry->pointer : name;
 }
 
-const char *program_tensor(struct program *p, const char *name) {
-  const json_t *arg = program_arg(p, name);
+const char *exported_tensor(struct exported *p, const char *name) {
+  const json_t *arg = exported_arg(p, name);
   const json_t *tensor = json_object_get(arg, "as_tensor");
   if (!tensor)
     tensor = json_object_get(json_object_get(arg, "as_optional_tensor"),
@@ -124,8 +126,8 @@ const char *program_tensor(struct program *p, const char *name) {
   return tensor ? named(p, tensor) : NULL;
 }
 
-const char *program_item(struct program *p, const char *name, size_t index) {
-  const json_t *arg = program_arg(p, name);
+const char *exported_item(struct exported *p, const char *name, size_t index) {
+  const json_t *arg = exported_arg(p, name);
   const json_t *list = json_object_get(arg, "as_tensors");
   if (list)
     return named(p, json_array_get(list, index));
@@ -133,34 +135,34 @@ const char *program_item(struct program *p, const char *name, size_t index) {
   return named(p, json_object_get(json_array_get(list, index), "as_tensor"));
 }
 
-const char *program_operand(struct program *p, const char *name) {
-  const char *tensor = program_tensor(p, name);
-  const json_t *arg = program_arg(p, name);
+const char *exported_operand(struct exported *p, const char *name) {
+  const char *tensor = exported_tensor(p, name);
+  const json_t *arg = exported_arg(p, name);
   struct meta self;
   if (tensor || !arg)
     return tensor;
-  bool whole = program_meta_of(p, "self", &self) && self.type == TYPE_INT64 &&
+  bool whole = exported_meta_of(p, "self", &self) && self.type == TYPE_INT64 &&
                json_object_get(arg, "as_int");
-  return whole ? said_int(&p->s, program_int(p, name, 0))
-               : said_real(&p->s, program_real(p, name, 0));
+  return whole ? said_int(&p->s, exported_int(p, name, 0))
+               : said_real(&p->s, exported_real(p, name, 0));
 }
 
-const char *program_own(const struct program *p, const char *name) {
-  const json_t *tensor = json_object_get(program_arg(p, name), "as_tensor");
+const char *exported_own(const struct exported *p, const char *name) {
+  const json_t *tensor = json_object_get(exported_arg(p, name), "as_tensor");
   return json_string_value(json_object_get(tensor, "name"));
 }
 
-bool program_meta_of(struct program *p, const char *name, struct meta *m) {
-  const char *value = program_own(p, name);
-  if (value && program_meta(p, value, m))
+bool exported_meta_of(struct exported *p, const char *name, struct meta *m) {
+  const char *value = exported_own(p, name);
+  if (value && exported_meta(p, value, m))
     return true;
   *m = (struct meta){.rank = 0};
-  return program_fail(p, "the sizes of its `%s` are not in the file", name);
+  return exported_fail(p, "the sizes of its `%s` are not in the file", name);
 }
 
 /* Outputs */
 
-const char *program_out(const struct program *p, size_t index) {
+const char *exported_out(const struct exported *p, size_t index) {
   const json_t *outputs = json_object_get(p->call, "outputs");
   const json_t *list =
       json_object_get(json_array_get(outputs, 0), "as_tensors");
@@ -170,42 +172,43 @@ const char *program_out(const struct program *p, size_t index) {
   return json_string_value(json_object_get(tensor, "name"));
 }
 
-bool program_out_meta(struct program *p, size_t index, struct meta *m) {
-  const char *name = program_out(p, index);
-  if (name && program_meta(p, name, m))
+bool exported_out_meta(struct exported *p, size_t index, struct meta *m) {
+  const char *name = exported_out(p, index);
+  if (name && exported_meta(p, name, m))
     return true;
   *m = (struct meta){.rank = 0};
-  return program_fail(p, "the sizes of its output are not in the file");
+  return exported_fail(p, "the sizes of its output are not in the file");
 }
 
-bool program_reads(const struct program *p, size_t index) {
-  const char *name = program_out(p, index);
+bool exported_reads(const struct exported *p, size_t index) {
+  const char *name = exported_out(p, index);
   return name && map_find(&p->used, slice_of(name));
 }
 
-Onnx__NodeProto *program_node(struct program *p, const char *type, size_t ins) {
+Onnx__NodeProto *exported_node(struct exported *p, const char *type,
+                               size_t ins) {
   size_t outs = json_array_size(json_object_get(
       json_array_get(json_object_get(p->call, "outputs"), 0), "as_tensors"));
   return said_node(&p->s, type, ins,
                    outs + json_array_size(json_object_get(p->call, "outputs")));
 }
 
-bool program_give(struct program *p, Onnx__NodeProto *node, size_t out) {
-  const char *name = program_out(p, out);
+bool exported_give(struct exported *p, Onnx__NodeProto *node, size_t out) {
+  const char *name = exported_out(p, out);
   struct meta m;
   if (!name)
-    return program_fail(p, "it has no output %zu", out);
+    return exported_fail(p, "it has no output %zu", out);
   said_give(&p->s, node, name);
-  if (program_meta(p, name, &m))
+  if (exported_meta(p, name, &m))
     *VEC_PUSH(p->graph->arena, &p->s.values) =
         said_info(&p->s, name, m.type, m.dims, m.rank);
   return true;
 }
 
-bool program_give_same(struct program *p, const char *value) {
-  const char *name = program_out(p, 0);
+bool exported_give_same(struct exported *p, const char *value) {
+  const char *name = exported_out(p, 0);
   if (!name || !value)
-    return program_fail(p, "it has no tensor");
+    return exported_fail(p, "it has no tensor");
   map_add(p->graph->arena, &p->names, slice_of(name))->pointer =
       said_copy(&p->s, value);
   return true;
@@ -214,13 +217,13 @@ bool program_give_same(struct program *p, const char *value) {
 /* The signature */
 
 /* A parameter, buffer or constant by the author's name. */
-static void add_tensor(struct program *p, const json_t *spec, const char *key,
+static void add_tensor(struct exported *p, const json_t *spec, const char *key,
                        bool trained) {
   const char *own = json_string_value(json_object_get(spec, key));
   const char *name =
       json_string_value(json_object_get(json_object_get(spec, "arg"), "name"));
   struct meta m;
-  if (!own || !name || !program_meta(p, name, &m))
+  if (!own || !name || !exported_meta(p, name, &m))
     return;
   struct map_entry *known = map_add(p->graph->arena, &p->own, slice_of(own));
   struct map_entry *called =
@@ -231,7 +234,7 @@ static void add_tensor(struct program *p, const json_t *spec, const char *key,
   }
   Onnx__TensorProto *c = said_tensor(&p->s, own, m.type, m.dims, m.rank);
   const struct map_entry *entry = map_find(&p->stored, slice_of(own));
-  const struct program_stored *at = entry ? entry->pointer : NULL;
+  const struct exported_stored *at = entry ? entry->pointer : NULL;
   if (at && p->file)
     said_stored(&p->s, c, p->file, at->at, at->bytes);
   else /* packed, or not in the file */
@@ -241,14 +244,14 @@ static void add_tensor(struct program *p, const json_t *spec, const char *key,
   known->pointer = called->pointer = c->name;
 }
 
-static bool add_input(struct program *p, const json_t *spec) {
+static bool add_input(struct exported *p, const json_t *spec) {
   const json_t *arg = json_object_get(spec, "arg");
   const char *name = json_string_value(
       json_object_get(json_object_get(arg, "as_tensor"), "name"));
   struct meta m;
   if (!name)
     return true; /* a number, which the program has fixed */
-  if (!program_meta(p, name, &m))
+  if (!exported_meta(p, name, &m))
     return graph_fail(p->graph, 0,
                       "input `%.100s` has no sizes and type that "
                       "are supported",
@@ -258,7 +261,7 @@ static bool add_input(struct program *p, const json_t *spec) {
   return true;
 }
 
-static bool read_inputs(struct program *p, const json_t *specs) {
+static bool read_inputs(struct exported *p, const json_t *specs) {
   size_t i;
   json_t *spec;
   json_array_foreach(specs, i, spec) {
@@ -278,7 +281,7 @@ static bool read_inputs(struct program *p, const json_t *specs) {
   return true;
 }
 
-static bool read_outputs(struct program *p, const json_t *specs) {
+static bool read_outputs(struct exported *p, const json_t *specs) {
   size_t i;
   json_t *spec;
   struct meta m;
@@ -287,7 +290,7 @@ static bool read_outputs(struct program *p, const json_t *specs) {
         json_object_get(json_object_get(spec, "user_output"), "arg");
     const json_t *tensor = json_object_get(arg, "as_tensor");
     const char *name = json_string_value(json_object_get(tensor, "name"));
-    if (name && program_meta(p, name, &m))
+    if (name && exported_meta(p, name, &m))
       *VEC_PUSH(p->graph->arena, &p->s.outputs) =
           said_info(&p->s, named(p, tensor), m.type, m.dims, m.rank);
   }
@@ -301,7 +304,7 @@ static bool read_outputs(struct program *p, const json_t *specs) {
  * The module that a call is in: the path of the last entry of
  * "L__self__,,Net;L__self___conv1,conv1,torch.nn.modules.conv.Conv2d".
  */
-static const char *module_of(struct program *p) {
+static const char *module_of(struct exported *p) {
   const char *stack = json_string_value(
       json_object_get(json_object_get(p->call, "metadata"), "nn_module_stack"));
   const char *last = stack ? strrchr(stack, ';') : NULL;
@@ -311,10 +314,10 @@ static const char *module_of(struct program *p) {
 }
 
 /* "torch.ops.aten.relu_.default" is `relu`, with what it writes over. */
-static bool read_target(struct program *p) {
+static bool read_target(struct exported *p) {
   const char *target = json_string_value(json_object_get(p->call, "target"));
   struct slice name = slice_of(target ? target : "");
-  const char *out = program_out(p, 0), *module = module_of(p);
+  const char *out = exported_out(p, 0), *module = module_of(p);
   if (slice_begins(name, "torch.ops."))
     name = slice_from(name, strlen("torch.ops."));
   p->target = name.at;
@@ -334,7 +337,7 @@ static bool read_target(struct program *p) {
 }
 
 /* Notes all names of tensors below a value; JSON's depth has a limit. */
-static void note_used(struct program *p, const json_t *value) {
+static void note_used(struct exported *p, const json_t *value) {
   const char *key;
   json_t *item;
   size_t i;
@@ -346,7 +349,7 @@ static void note_used(struct program *p, const json_t *value) {
 }
 
 /* What calls read, and what the program gives. */
-static void find_used(struct program *p, const json_t *nodes,
+static void find_used(struct exported *p, const json_t *nodes,
                       const json_t *outputs) {
   size_t i;
   json_t *node;
@@ -355,7 +358,7 @@ static void find_used(struct program *p, const json_t *nodes,
   note_used(p, outputs);
 }
 
-static bool read_calls(struct program *p, const json_t *nodes) {
+static bool read_calls(struct exported *p, const json_t *nodes) {
   size_t i;
   json_t *node;
   json_array_foreach(nodes, i, node) {
@@ -365,13 +368,13 @@ static bool read_calls(struct program *p, const json_t *nodes) {
     p->call = node;
     /* Calls without tensors compute sizes or check them; shapes of outputs
      * are in the file. */
-    if (read_target(p) && !(program_say(p) && !p->graph->failed))
+    if (read_target(p) && !(exported_say(p) && !p->graph->failed))
       return false;
   }
   return true;
 }
 
-bool program_read_graph(struct program *p) {
+bool exported_read_graph(struct exported *p) {
   const json_t *module = json_object_get(p->root, "graph_module");
   const json_t *graph = json_object_get(module, "graph");
   const json_t *signature = json_object_get(module, "signature");
@@ -385,21 +388,21 @@ bool program_read_graph(struct program *p) {
          read_outputs(p, json_object_get(signature, "output_specs"));
 }
 
-static bool read_program(struct program *p, struct byte_store *store,
+static bool read_program(struct exported *p, struct byte_store *store,
                          struct slice file) {
   bool json = slice_begins(file, "{");
   const char *path = p->options->path;
   const char *slash = path ? strrchr(path, '/') : NULL;
   p->file = path ? slash ? slash + 1 : path : NULL;
-  return (json ? program_parse(p, file) : program_open(p, store)) &&
-         program_read_graph(p) &&
+  return (json ? exported_parse(p, file) : exported_open(p, store)) &&
+         exported_read_graph(p) &&
          onnx_read_model(p->graph, store, said_model(&p->s, "", OPSET),
                          p->options);
 }
 
-bool program_read(struct graph *graph, struct slice file,
-                  const struct import_options *options) {
-  struct program p = {.graph = graph, .options = options};
+bool exported_read(struct graph *graph, struct slice file,
+                   const struct import_options *options) {
+  struct exported p = {.graph = graph, .options = options};
   struct byte_store store = import_bytes(options, file);
   said_open(&p.s, graph);
   bool read = read_program(&p, &store, file);

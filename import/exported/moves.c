@@ -1,22 +1,22 @@
 /* Calls that move values: reshapes, slices, splits, sums over axes. */
 #include <string.h>
 
-#include "import/program/program.h"
+#include "import/exported/exported.h"
 
 enum { MOST_WRITTEN = 1 << 20 }; /* values of a part that is written over */
 
 /* An axis counted from the front; -1 with an error. */
-static int axis_of(struct program *p, int64_t axis, int rank) {
+static int axis_of(struct exported *p, int64_t axis, int rank) {
   axis = axis < 0 ? axis + rank : axis;
   if (axis >= 0 && axis < rank)
     return (int)axis;
-  program_fail(p, "it has no such axis");
+  exported_fail(p, "it has no such axis");
   return -1;
 }
 
-static Onnx__NodeProto *moving(struct program *p, const char *type,
+static Onnx__NodeProto *moving(struct exported *p, const char *type,
                                const char *value, const char *how) {
-  Onnx__NodeProto *node = program_node(p, type, 2);
+  Onnx__NodeProto *node = exported_node(p, type, 2);
   said_take(&p->s, node, value);
   if (how)
     said_take(&p->s, node, how);
@@ -24,30 +24,30 @@ static Onnx__NodeProto *moving(struct program *p, const char *type,
 }
 
 /* To the output's sizes, of which one may be dynamic. */
-bool call_reshape(struct program *p) {
+bool call_reshape(struct exported *p) {
   struct meta out;
   int open = 0;
-  if (!program_out_meta(p, 0, &out))
+  if (!exported_out_meta(p, 0, &out))
     return false;
   for (int i = 0; i < out.rank; i++)
     open += out.dims[i] < 0;
   if (open > 1)
-    return program_fail(p, "its output leaves %d sizes open", open);
-  Onnx__NodeProto *node = moving(p, "Reshape", program_tensor(p, "self"),
+    return exported_fail(p, "its output leaves %d sizes open", open);
+  Onnx__NodeProto *node = moving(p, "Reshape", exported_tensor(p, "self"),
                                  said_ints(&p->s, out.dims, out.rank));
-  return program_give(p, node, 0);
+  return exported_give(p, node, 0);
 }
 
-static bool give_order(struct program *p, const int64_t *order, int rank) {
+static bool give_order(struct exported *p, const int64_t *order, int rank) {
   Onnx__NodeProto *node =
-      moving(p, "Transpose", program_tensor(p, "self"), NULL);
+      moving(p, "Transpose", exported_tensor(p, "self"), NULL);
   emit_ints(&p->s.x, node, "perm", order, rank);
-  return program_give(p, node, 0);
+  return exported_give(p, node, 0);
 }
 
-bool call_permute(struct program *p) {
+bool call_permute(struct exported *p) {
   int64_t order[MOST_AXES];
-  int count = program_ints(p, "dims", order, MOST_AXES);
+  int count = exported_ints(p, "dims", order, MOST_AXES);
   for (int i = 0; i < count; i++) {
     order[i] = axis_of(p, order[i], count);
     if (order[i] < 0)
@@ -56,82 +56,85 @@ bool call_permute(struct program *p) {
   return count >= 0 && give_order(p, order, count);
 }
 
-bool call_transpose(struct program *p) {
+bool call_transpose(struct exported *p) {
   int64_t order[MOST_AXES];
   struct meta in;
   bool plain = slice_is(p->op, "t"), swap = slice_is(p->op, "swapaxes");
-  if (!program_meta_of(p, "self", &in))
+  if (!exported_meta_of(p, "self", &in))
     return false;
-  int a = plain
-              ? 0
-              : axis_of(p, program_int(p, swap ? "axis0" : "dim0", 0), in.rank);
-  int b = plain
-              ? in.rank - 1
-              : axis_of(p, program_int(p, swap ? "axis1" : "dim1", 0), in.rank);
+  int a =
+      plain ? 0
+            : axis_of(p, exported_int(p, swap ? "axis0" : "dim0", 0), in.rank);
+  int b =
+      plain ? in.rank - 1
+            : axis_of(p, exported_int(p, swap ? "axis1" : "dim1", 0), in.rank);
   if (a < 0 || b < 0)
-    return !p->graph->failed && program_give_same(p, program_tensor(p, "self"));
+    return !p->graph->failed &&
+           exported_give_same(p, exported_tensor(p, "self"));
   for (int i = 0; i < in.rank; i++)
     order[i] = i == a ? b : i == b ? a : i;
   return give_order(p, order, in.rank);
 }
 
 /* A dynamic size, which is that of the batch, stays. */
-bool call_expand(struct program *p) {
+bool call_expand(struct exported *p) {
   struct meta out;
-  if (!program_out_meta(p, 0, &out))
+  if (!exported_out_meta(p, 0, &out))
     return false;
   for (int i = 0; i < out.rank; i++)
     out.dims[i] = out.dims[i] < 0 ? 1 : out.dims[i];
-  return program_give(p,
-                      moving(p, "Expand", program_tensor(p, "self"),
-                             said_ints(&p->s, out.dims, out.rank)),
-                      0);
+  return exported_give(p,
+                       moving(p, "Expand", exported_tensor(p, "self"),
+                              said_ints(&p->s, out.dims, out.rank)),
+                       0);
 }
 
-bool call_repeat(struct program *p) {
+bool call_repeat(struct exported *p) {
   int64_t times[MOST_AXES];
-  int count = program_ints(p, "repeats", times, MOST_AXES);
-  return count >= 0 && program_give(p,
-                                    moving(p, "Tile", program_tensor(p, "self"),
-                                           said_ints(&p->s, times, count)),
-                                    0);
+  int count = exported_ints(p, "repeats", times, MOST_AXES);
+  return count >= 0 &&
+         exported_give(p,
+                       moving(p, "Tile", exported_tensor(p, "self"),
+                              said_ints(&p->s, times, count)),
+                       0);
 }
 
 /* Joins and parts */
 
-static const char *with_axis(struct program *p, const char *value,
+static const char *with_axis(struct exported *p, const char *value,
                              int64_t axis) {
   return said_between(
       &p->s, moving(p, "Unsqueeze", value, said_ints(&p->s, &axis, 1)));
 }
 
-bool call_cat(struct program *p) {
+bool call_cat(struct exported *p) {
   const char *value;
   size_t count = 0;
   bool stack = slice_is(p->op, "stack");
   struct meta out;
-  if (!program_out_meta(p, 0, &out))
+  if (!exported_out_meta(p, 0, &out))
     return false;
-  int axis = axis_of(p, program_int(p, "dim", 0), out.rank);
-  while (program_item(p, "tensors", count))
+  int axis = axis_of(p, exported_int(p, "dim", 0), out.rank);
+  while (exported_item(p, "tensors", count))
     count++;
   if (axis < 0 || count == 0)
-    return program_fail(p, "it joins nothing");
+    return exported_fail(p, "it joins nothing");
   const char **all = arena_alloc(p->graph->arena, count, sizeof *all);
   for (size_t i = 0; i < count; i++) {
-    value = program_item(p, "tensors", i);
+    value = exported_item(p, "tensors", i);
     all[i] = stack ? with_axis(p, value, axis) : value;
   }
-  Onnx__NodeProto *node = program_node(p, "Concat", count);
+  Onnx__NodeProto *node = exported_node(p, "Concat", count);
   for (size_t i = 0; i < count; i++)
     said_take(&p->s, node, all[i]);
   emit_int(&p->s.x, node, "axis", axis);
-  return program_give(p, node, 0);
+  return exported_give(p, node, 0);
 }
 
-static Onnx__NodeProto *part(struct program *p, const char *value, int64_t axis,
-                             int64_t from, int64_t to, int64_t step) {
-  Onnx__NodeProto *node = program_node(p, "Slice", 5);
+static Onnx__NodeProto *part(struct exported *p, const char *value,
+                             int64_t axis, int64_t from, int64_t to,
+                             int64_t step) {
+  Onnx__NodeProto *node = exported_node(p, "Slice", 5);
   said_take(&p->s, node, value);
   said_take(&p->s, node, said_ints(&p->s, &from, 1));
   said_take(&p->s, node, said_ints(&p->s, &to, 1));
@@ -143,16 +146,16 @@ static Onnx__NodeProto *part(struct program *p, const char *value, int64_t axis,
 /* Regions */
 
 /* The part that `self` is of another tensor, or all of itself. */
-static bool region_of_self(struct program *p, struct program_region *region) {
-  const char *self = program_own(p, "self");
+static bool region_of_self(struct exported *p, struct exported_region *region) {
+  const char *self = exported_own(p, "self");
   const struct map_entry *entry =
       self ? map_find(&p->regions, slice_of(self)) : NULL;
   if (entry) {
-    *region = *(const struct program_region *)entry->pointer;
+    *region = *(const struct exported_region *)entry->pointer;
     return true;
   }
-  *region = (struct program_region){.base = self};
-  if (!self || !program_meta(p, self, &region->whole))
+  *region = (struct exported_region){.base = self};
+  if (!self || !exported_meta(p, self, &region->whole))
     return false;
   region->rank = region->whole.rank;
   for (int i = 0; i < region->rank; i++) {
@@ -163,11 +166,11 @@ static bool region_of_self(struct program *p, struct program_region *region) {
 }
 
 /* Keeps the part [from, to) of an axis, which is dropped if `one`. */
-static void keep_region(struct program *p, int64_t axis, int64_t from,
+static void keep_region(struct exported *p, int64_t axis, int64_t from,
                         int64_t to, bool one) {
-  struct program_region *region =
-      ARENA_NEW(p->graph->arena, struct program_region);
-  const char *out = program_out(p, 0);
+  struct exported_region *region =
+      ARENA_NEW(p->graph->arena, struct exported_region);
+  const char *out = exported_out(p, 0);
   if (!region_of_self(p, region) || !out)
     return;
   axis = axis < 0 ? axis + region->rank : axis;
@@ -189,8 +192,8 @@ static void keep_region(struct program *p, int64_t axis, int64_t from,
 }
 
 /* The positions of a region, a row each, in order; NULL: it is too large. */
-static const char *positions(struct program *p, const struct program_region *r,
-                             int64_t *count) {
+static const char *positions(struct exported *p,
+                             const struct exported_region *r, int64_t *count) {
   int rank = r->whole.rank;
   *count = 1;
   for (int i = 0; i < rank; i++) {
@@ -216,17 +219,17 @@ static const char *positions(struct program *p, const struct program_region *r,
 }
 
 /* fill_(value), zero_() and copy_(src) of a part: the whole is another one. */
-bool call_write(struct program *p) {
-  struct program_region region;
+bool call_write(struct exported *p) {
+  struct exported_region region;
   int64_t count;
   bool copy = slice_is(p->op, "copy");
   const char *value =
-      copy ? program_tensor(p, "src") : program_operand(p, "value");
+      copy ? exported_tensor(p, "src") : exported_operand(p, "value");
   if (!region_of_self(p, &region))
-    return program_fail(p, "the sizes of its `self` are not in the file");
+    return exported_fail(p, "the sizes of its `self` are not in the file");
   const char *where = positions(p, &region, &count);
   if (!where)
-    return program_fail(p, "it writes over too many values");
+    return exported_fail(p, "it writes over too many values");
   if (!value)
     value = region.whole.type == TYPE_INT64 ? said_int(&p->s, 0)
                                             : said_real(&p->s, 0);
@@ -234,114 +237,115 @@ bool call_write(struct program *p) {
                                  said_ints(&p->s, &count, 1));
   value = said_between(&p->s, node);
   const struct map_entry *entry = map_find(&p->names, slice_of(region.base));
-  node = program_node(p, "ScatterND", 3);
+  node = exported_node(p, "ScatterND", 3);
   said_take(&p->s, node, entry ? entry->pointer : region.base);
   said_take(&p->s, node, where);
   said_take(&p->s, node, value);
   const char *whole = said_between(&p->s, node);
   map_add(p->graph->arena, &p->names, slice_of(region.base))->pointer =
       said_copy(&p->s, whole);
-  return program_give_same(p, whole);
+  return exported_give_same(p, whole);
 }
 
-bool call_slice(struct program *p) {
-  const char *value = program_tensor(p, "self");
+bool call_slice(struct exported *p) {
+  const char *value = exported_tensor(p, "self");
   bool narrow = slice_is(p->op, "narrow");
-  int64_t from = program_int(p, "start", 0), most = INT64_MAX / 4;
-  int64_t to =
-      narrow ? from + program_int(p, "length", 0) : program_int(p, "end", most);
-  int64_t step = program_int(p, "step", 1);
+  int64_t from = exported_int(p, "start", 0), most = INT64_MAX / 4;
+  int64_t to = narrow ? from + exported_int(p, "length", 0)
+                      : exported_int(p, "end", most);
+  int64_t step = exported_int(p, "step", 1);
   to = to > most ? most : to;
   if (step == 1)
-    keep_region(p, program_int(p, "dim", 0), from, to, false);
+    keep_region(p, exported_int(p, "dim", 0), from, to, false);
   if (from == 0 && to == most && step == 1)
-    return program_give_same(p, value);
-  return program_give(
-      p, part(p, value, program_int(p, "dim", 0), from, to, step), 0);
+    return exported_give_same(p, value);
+  return exported_give(
+      p, part(p, value, exported_int(p, "dim", 0), from, to, step), 0);
 }
 
 /* select(self, dim, index) drops the axis; index_select has a tensor. */
-bool call_select(struct program *p) {
-  const char *index = program_tensor(p, "index");
-  int64_t at = program_int(p, "index", 0);
+bool call_select(struct exported *p) {
+  const char *index = exported_tensor(p, "index");
+  int64_t at = exported_int(p, "index", 0);
   if (!index)
-    keep_region(p, program_int(p, "dim", 0), at, at + 1, true);
-  Onnx__NodeProto *node = moving(p, "Gather", program_tensor(p, "self"),
+    keep_region(p, exported_int(p, "dim", 0), at, at + 1, true);
+  Onnx__NodeProto *node = moving(p, "Gather", exported_tensor(p, "self"),
                                  index ? index : said_int(&p->s, at));
-  emit_int(&p->s.x, node, "axis", program_int(p, "dim", 0));
-  return program_give(p, node, 0);
+  emit_int(&p->s.x, node, "axis", exported_int(p, "dim", 0));
+  return exported_give(p, node, 0);
 }
 
 /* self[index] by one axis alone. */
-bool call_index(struct program *p) {
-  const json_t *arg = program_arg(p, "indices");
+bool call_index(struct exported *p) {
+  const json_t *arg = exported_arg(p, "indices");
   const json_t *list = json_object_get(arg, "as_optional_tensors");
   size_t count =
       json_array_size(list ? list : json_object_get(arg, "as_tensors"));
   size_t axis = count, given = 0;
   for (size_t i = 0; i < count; i++)
-    if (program_item(p, "indices", i)) {
+    if (exported_item(p, "indices", i)) {
       axis = i;
       given++;
     }
   if (given != 1)
-    return program_fail(p, "indices of %zu axes are not supported", given);
-  Onnx__NodeProto *node = moving(p, "Gather", program_tensor(p, "self"),
-                                 program_item(p, "indices", axis));
+    return exported_fail(p, "indices of %zu axes are not supported", given);
+  Onnx__NodeProto *node = moving(p, "Gather", exported_tensor(p, "self"),
+                                 exported_item(p, "indices", axis));
   emit_int(&p->s.x, node, "axis", (int64_t)axis);
-  return program_give(p, node, 0);
+  return exported_give(p, node, 0);
 }
 
 /* The outputs say how large the parts are. */
-bool call_split(struct program *p) {
+bool call_split(struct exported *p) {
   struct meta in, out;
   size_t count = 0;
-  if (!program_meta_of(p, "self", &in))
+  if (!exported_meta_of(p, "self", &in))
     return false;
-  int axis = axis_of(p, program_int(p, "dim", 0), in.rank);
-  while (program_out(p, count))
+  int axis = axis_of(p, exported_int(p, "dim", 0), in.rank);
+  while (exported_out(p, count))
     count++;
   if (axis < 0 || count == 0)
-    return program_fail(p, "it has no parts");
+    return exported_fail(p, "it has no parts");
   int64_t *sizes = arena_alloc(p->graph->arena, count, sizeof *sizes);
   for (size_t i = 0; i < count; i++) {
-    if (!program_out_meta(p, i, &out) || axis >= out.rank || out.dims[axis] < 0)
-      return program_fail(p, "the sizes of its parts are not in the file");
+    if (!exported_out_meta(p, i, &out) || axis >= out.rank ||
+        out.dims[axis] < 0)
+      return exported_fail(p, "the sizes of its parts are not in the file");
     sizes[i] = out.dims[axis];
   }
-  Onnx__NodeProto *node = moving(p, "Split", program_tensor(p, "self"),
+  Onnx__NodeProto *node = moving(p, "Split", exported_tensor(p, "self"),
                                  said_ints(&p->s, sizes, (int)count));
   emit_int(&p->s.x, node, "axis", axis);
   for (size_t i = 0; i < count; i++)
-    program_give(p, node, i);
+    exported_give(p, node, i);
   return true;
 }
 
-bool call_unbind(struct program *p) {
-  for (size_t i = 0; program_out(p, i); i++) {
-    Onnx__NodeProto *node = moving(p, "Gather", program_tensor(p, "self"),
+bool call_unbind(struct exported *p) {
+  for (size_t i = 0; exported_out(p, i); i++) {
+    Onnx__NodeProto *node = moving(p, "Gather", exported_tensor(p, "self"),
                                    said_int(&p->s, (int64_t)i));
-    emit_int(&p->s.x, node, "axis", program_int(p, "dim", 0));
-    if (!program_give(p, node, i))
+    emit_int(&p->s.x, node, "axis", exported_int(p, "dim", 0));
+    if (!exported_give(p, node, i))
       return false;
   }
   return true;
 }
 
 /* Two slices of each axis, joined the other way around. */
-bool call_roll(struct program *p) {
+bool call_roll(struct exported *p) {
   int64_t shifts[MOST_AXES], axes[MOST_AXES];
-  int count = program_ints(p, "shifts", shifts, MOST_AXES);
-  const char *value = program_tensor(p, "self");
+  int count = exported_ints(p, "shifts", shifts, MOST_AXES);
+  const char *value = exported_tensor(p, "self");
   struct meta in;
-  if (count < 1 || program_ints(p, "dims", axes, MOST_AXES) != count ||
-      !program_meta_of(p, "self", &in))
-    return program_fail(p, "without axes it is not supported");
+  if (count < 1 || exported_ints(p, "dims", axes, MOST_AXES) != count ||
+      !exported_meta_of(p, "self", &in))
+    return exported_fail(p, "without axes it is not supported");
   for (int i = 0; i < count; i++) {
     int axis = axis_of(p, axes[i], in.rank);
     int64_t size = axis < 0 ? -1 : in.dims[axis];
     if (size < 1)
-      return program_fail(p, "its axis has no size");
+      return exported_fail(p, "its axis has no size");
     int64_t from = ((-shifts[i] % size) + size) % size;
     const char *end =
         said_between(&p->s, part(p, value, axis, from, INT64_MAX / 4, 1));
@@ -349,7 +353,7 @@ bool call_roll(struct program *p) {
     Onnx__NodeProto *node = moving(p, "Concat", end, begin);
     emit_int(&p->s.x, node, "axis", axis);
     if (i + 1 == count)
-      return program_give(p, node, 0);
+      return exported_give(p, node, 0);
     value = said_between(&p->s, node);
   }
   return true;
@@ -357,55 +361,55 @@ bool call_roll(struct program *p) {
 
 /* Maps */
 
-bool call_pixel_shuffle(struct program *p) {
+bool call_pixel_shuffle(struct exported *p) {
   Onnx__NodeProto *node =
-      moving(p, "DepthToSpace", program_tensor(p, "self"), NULL);
-  emit_int(&p->s.x, node, "blocksize", program_int(p, "upscale_factor", 1));
+      moving(p, "DepthToSpace", exported_tensor(p, "self"), NULL);
+  emit_int(&p->s.x, node, "blocksize", exported_int(p, "upscale_factor", 1));
   emit_text(&p->s.x, node, "mode", "CRD");
-  return program_give(p, node, 0);
+  return exported_give(p, node, 0);
 }
 
 /* PyTorch lists both sides of the last axis first. */
-bool call_pad(struct program *p) {
+bool call_pad(struct exported *p) {
   int64_t sides[2 * MOST_AXES], pads[2 * MOST_AXES] = {0};
-  int count = program_ints(p, "pad", sides, 2 * MOST_AXES);
-  const char *mode = program_word(p, "mode");
+  int count = exported_ints(p, "pad", sides, 2 * MOST_AXES);
+  const char *mode = exported_word(p, "mode");
   struct meta in;
-  if (count < 0 || !program_meta_of(p, "self", &in) || count > 2 * in.rank)
-    return program_fail(p, "its `pad` is not supported");
+  if (count < 0 || !exported_meta_of(p, "self", &in) || count > 2 * in.rank)
+    return exported_fail(p, "its `pad` is not supported");
   for (int i = 0; i < count / 2; i++) {
     pads[in.rank - 1 - i] = sides[2 * i];
     pads[2 * in.rank - 1 - i] = sides[2 * i + 1];
   }
-  Onnx__NodeProto *node = program_node(p, "Pad", 3);
-  said_take(&p->s, node, program_tensor(p, "self"));
+  Onnx__NodeProto *node = exported_node(p, "Pad", 3);
+  said_take(&p->s, node, exported_tensor(p, "self"));
   said_take(&p->s, node, said_ints(&p->s, pads, 2 * in.rank));
-  said_take(&p->s, node, said_real(&p->s, program_real(p, "value", 0)));
+  said_take(&p->s, node, said_real(&p->s, exported_real(p, "value", 0)));
   emit_text(&p->s.x, node, "mode",
             !mode                            ? "constant"
             : strcmp(mode, "replicate") == 0 ? "edge"
             : strcmp(mode, "circular") == 0  ? "wrap"
                                              : mode);
-  return program_give(p, node, 0);
+  return exported_give(p, node, 0);
 }
 
 /* Over some axes, or over all; linalg_vector_norm: of order 2. */
-bool call_reduce(struct program *p) {
+bool call_reduce(struct exported *p) {
   int64_t axes[MOST_AXES];
   bool norm = slice_is(p->op, "linalg_vector_norm");
   struct meta in;
-  int count = program_ints(p, "dim", axes, MOST_AXES);
-  if (count < 0 || !program_meta_of(p, "self", &in))
+  int count = exported_ints(p, "dim", axes, MOST_AXES);
+  if (count < 0 || !exported_meta_of(p, "self", &in))
     return false;
-  if (norm && program_real(p, "ord", 2) != 2)
-    return program_fail(p, "of this order it is not supported");
-  if (slice_is(p->op, "max") && program_arg(p, "other"))
-    return program_fail(p, "with two tensors it is not supported");
+  if (norm && exported_real(p, "ord", 2) != 2)
+    return exported_fail(p, "of this order it is not supported");
+  if (slice_is(p->op, "max") && exported_arg(p, "other"))
+    return exported_fail(p, "with two tensors it is not supported");
   for (int i = 0; count == 0 && i < in.rank; i++)
     axes[i] = i;
   Onnx__NodeProto *node =
-      moving(p, p->row->onnx, program_tensor(p, "self"),
+      moving(p, p->row->onnx, exported_tensor(p, "self"),
              said_ints(&p->s, axes, count ? count : in.rank));
-  emit_int(&p->s.x, node, "keepdims", program_true(p, "keepdim", false));
-  return program_give(p, node, 0);
+  emit_int(&p->s.x, node, "keepdims", exported_true(p, "keepdim", false));
+  return exported_give(p, node, 0);
 }

@@ -1,7 +1,7 @@
 /* Archives of torch.export: the program's JSON, and where values lie. */
 #include <string.h>
 
-#include "import/program/program.h"
+#include "import/exported/exported.h"
 #include "import/tensors/tensors.h"
 
 /* Both layouts name the JSON by its end: "serialized_exported_program.json",
@@ -18,11 +18,11 @@ static const struct zip_member *find_json(const struct zip *zip) {
   return m;
 }
 
-static void keep(struct program *p, const char *name, uint64_t at,
+static void keep(struct exported *p, const char *name, uint64_t at,
                  uint64_t bytes) {
-  struct program_stored *stored =
-      ARENA_NEW(p->graph->arena, struct program_stored);
-  *stored = (struct program_stored){at, bytes};
+  struct exported_stored *stored =
+      ARENA_NEW(p->graph->arena, struct exported_stored);
+  *stored = (struct exported_stored){at, bytes};
   map_add(p->graph->arena, &p->stored,
           slice_of(arena_copy(p->graph->arena, name, strlen(name))))
       ->pointer = stored;
@@ -30,7 +30,7 @@ static void keep(struct program *p, const char *name, uint64_t at,
 
 /* 2.6: an archive of torch.save in this one. Its tensors have their places in
  * the file if nothing is packed. */
-static void find_saved(struct program *p, const char *end) {
+static void find_saved(struct exported *p, const char *end) {
   const struct zip_member *m = zip_find_end(&p->zip, end);
   struct tensor_file file = {.unread = false};
   if (!m || m->method != 0 ||
@@ -45,7 +45,7 @@ static void find_saved(struct program *p, const char *end) {
 }
 
 /* 2.8: plain bytes, and a list of which tensor has which. */
-static bool find_plain(struct program *p, const char *list_end,
+static bool find_plain(struct exported *p, const char *list_end,
                        const char *folder) {
   const struct zip_member *m = zip_find_end(&p->zip, list_end);
   struct slice text;
@@ -70,7 +70,7 @@ static bool find_plain(struct program *p, const char *list_end,
   return true;
 }
 
-static bool parse(struct program *p, const char *name, struct slice text) {
+static bool parse(struct exported *p, const char *name, struct slice text) {
   json_error_t error;
   p->root = json_loadb(text.at, text.length, JSON_ALLOW_NUL, &error);
   return p->root ||
@@ -78,7 +78,7 @@ static bool parse(struct program *p, const char *name, struct slice text) {
                     "%s is not JSON: %s", name, error.text);
 }
 
-bool program_open(struct program *p, struct byte_store *store) {
+bool exported_open(struct exported *p, struct byte_store *store) {
   struct slice text;
   if (!zip_open(&p->zip, store, p->graph->arena))
     return graph_fail(p->graph, 0, "%s", p->zip.fault);
@@ -99,6 +99,6 @@ bool program_open(struct program *p, struct byte_store *store) {
                     "data/constants/");
 }
 
-bool program_parse(struct program *p, struct slice text) {
+bool exported_parse(struct exported *p, struct slice text) {
   return parse(p, "it", text);
 }

@@ -6,8 +6,8 @@
  * torch/_export/serde/schema.py describes the JSON, docs/source/export of
  * PyTorch the archives of 2.6 and, from 2.8 on, of `PT2 Archive`.
  */
-#ifndef NETC_IMPORT_PROGRAM_PROGRAM_H
-#define NETC_IMPORT_PROGRAM_PROGRAM_H
+#ifndef NETC_IMPORT_EXPORTED_EXPORTED_H
+#define NETC_IMPORT_EXPORTED_EXPORTED_H
 
 #include <jansson.h>
 
@@ -22,7 +22,7 @@ struct meta {
   int64_t dims[MOST_AXES]; /* -1: dynamic */
 };
 
-struct program {
+struct exported {
   struct said s;
   struct graph *graph;
   const struct import_options *options;
@@ -44,7 +44,7 @@ struct program {
 };
 
 /* Bytes of a tensor in the file. */
-struct program_stored {
+struct exported_stored {
   uint64_t at, bytes;
 };
 
@@ -52,7 +52,7 @@ struct program_stored {
  * A slice of a tensor, which a later call may write over: `x[1:3, 4:] = 0`.
  * Axis i of the slice is axis axes[i] of the tensor.
  */
-struct program_region {
+struct exported_region {
   const char *base; /* the program's name of the whole */
   struct meta whole;
   int rank, axes[MOST_AXES];
@@ -60,58 +60,60 @@ struct program_region {
 };
 
 /* Finds the JSON and the values; false with the graph's error. */
-bool program_open(struct program *p, struct byte_store *store);
+bool exported_open(struct exported *p, struct byte_store *store);
 /* Takes the JSON alone, without values. */
-bool program_parse(struct program *p, struct slice text);
+bool exported_parse(struct exported *p, struct slice text);
 
 /* Reads inputs, parameters, calls and outputs. */
-bool program_read_graph(struct program *p);
+bool exported_read_graph(struct exported *p);
 
 /* Fails with "`layer1.0.conv1` (aten.conv2d): ..."; returns false. */
-bool program_fail(struct program *p, const char *format, ...) PRINTF_LIKE(2, 3);
+bool exported_fail(struct exported *p, const char *format, ...)
+    PRINTF_LIKE(2, 3);
 
 /* Arguments of the current call, by name. NULL: it is left out, or None. */
-const json_t *program_arg(const struct program *p, const char *name);
+const json_t *exported_arg(const struct exported *p, const char *name);
 /* An argument that is an integer, real or truth; or `usual`. */
-int64_t program_int(const struct program *p, const char *name, int64_t usual);
-double program_real(const struct program *p, const char *name, double usual);
-bool program_true(const struct program *p, const char *name, bool usual);
-const char *program_word(const struct program *p, const char *name);
+int64_t exported_int(const struct exported *p, const char *name, int64_t usual);
+double exported_real(const struct exported *p, const char *name, double usual);
+bool exported_true(const struct exported *p, const char *name, bool usual);
+const char *exported_word(const struct exported *p, const char *name);
 /* Integers; a size that is computed is -1. Returns their count, 0 if left out,
  * and fails with -1 if there are more than `most`. */
-int program_ints(struct program *p, const char *name, int64_t *to, int most);
+int exported_ints(struct exported *p, const char *name, int64_t *to, int most);
 /* The name in ONNX of a tensor; NULL: left out. */
-const char *program_tensor(struct program *p, const char *name);
+const char *exported_tensor(struct exported *p, const char *name);
 /* Item `index` of a list of tensors; NULL past the end. */
-const char *program_item(struct program *p, const char *name, size_t index);
+const char *exported_item(struct exported *p, const char *name, size_t index);
 /* A tensor or a number, as a constant of the type of `self`. */
-const char *program_operand(struct program *p, const char *name);
+const char *exported_operand(struct exported *p, const char *name);
 
 /* The type of a value; false if the file has none. */
-bool program_meta(const struct program *p, const char *value, struct meta *m);
+bool exported_meta(const struct exported *p, const char *value, struct meta *m);
 /* The type of an argument; fails without one. */
-bool program_meta_of(struct program *p, const char *name, struct meta *m);
+bool exported_meta_of(struct exported *p, const char *name, struct meta *m);
 /* The program's own name of a tensor; NULL: left out. */
-const char *program_own(const struct program *p, const char *name);
+const char *exported_own(const struct exported *p, const char *name);
 /* The program's name of output `index`; NULL past the end. */
-const char *program_out(const struct program *p, size_t index);
-bool program_out_meta(struct program *p, size_t index, struct meta *m);
+const char *exported_out(const struct exported *p, size_t index);
+bool exported_out_meta(struct exported *p, size_t index, struct meta *m);
 
 /* True if something reads output `index`. */
-bool program_reads(const struct program *p, size_t index);
+bool exported_reads(const struct exported *p, size_t index);
 
 /* Nodes of the current call. */
-Onnx__NodeProto *program_node(struct program *p, const char *type, size_t ins);
+Onnx__NodeProto *exported_node(struct exported *p, const char *type,
+                               size_t ins);
 /* Makes the node's next output the call's output; true. */
-bool program_give(struct program *p, Onnx__NodeProto *node, size_t out);
+bool exported_give(struct exported *p, Onnx__NodeProto *node, size_t out);
 /* Makes a value the call's first output; false if it is NULL. */
-bool program_give_same(struct program *p, const char *value);
+bool exported_give_same(struct exported *p, const char *value);
 
 /* ONNX's operators, for calls that are the same in both. */
 import_type_fn onnx_type;
 
 /* Calls: a row of ops/aten.def each. */
-typedef bool call_fn(struct program *p);
+typedef bool call_fn(struct exported *p);
 
 struct aten_row {
   const char *name, *onnx;
@@ -123,6 +125,6 @@ struct aten_row {
 #undef ATEN
 
 /* Translates the current call. */
-bool program_say(struct program *p);
+bool exported_say(struct exported *p);
 
 #endif
