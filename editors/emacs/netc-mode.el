@@ -29,8 +29,8 @@
     flatten reshape permute slice split crop detach topk gather pad roll
     shuffle pixelshuffle space2depth unfold up gridsample scale affine
     weight add sub mul div max min concat stack matmul embed posembed
-    distances token attention mla deformattn moe ssm deltanet rnn lstm gru
-    convlstm
+    distances token attention mla cached deformattn moe ssm deltanet rnn
+    lstm gru convlstm
 "))
 
 (defconst netc-mode-options
@@ -38,8 +38,8 @@
     pad bias nobias wnorm spectral ws gain dora ceil indices aligned keep
     noaffine within shared causal smallest zeros reflect replicate circular
     nearest bilinear bicubic border reflection corners fixed list transpose
-    buffer rope packed views sbhd noout novalues vnorm qknorm qkln sinks
-    talking fused naive bidir batch_first last frozen
+    buffer rope packed views sbhd noout novalues uncached vnorm qknorm qkln
+    sinks talking fused naive bidir batch_first last frozen
 "))
 
 (defconst netc-mode-heads
