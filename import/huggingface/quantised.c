@@ -173,9 +173,14 @@ static unsigned linear_parts(void) {
 }
 
 /*
- * Tools that go through the blocks of the language model alone: AutoAWQ
- * (get_model_layers), GPTQ in optimum (block_name_to_quantize), AutoRound
- * (quant_nontext_module), mlx_vlm (skip_multimodal_module).
+ * Tools that go through the blocks of the language model alone. AutoAWQ
+ * replaces the linear layers of get_model_layers() (_load_quantized_modules of
+ * awq/models/base.py), but those whose names contain a word of
+ * modules_to_not_convert (exclude_layers_to_not_quantize). AutoRound does so
+ * unless quant_nontext_module is set (auto_round/mllm/README.md), GPTQ in
+ * optimum by block_name_to_quantize, mlx_vlm by skip_multimodal_module. The
+ * output has its 16 bits unless GPTQModel's `lm_head` (False in its
+ * QuantizeConfig) or AutoRound's --quant_lm_head says otherwise.
  */
 static unsigned text_parts(unsigned parts) {
   return parts & ~OF(VISION);
