@@ -7,8 +7,8 @@
 #include "codegen/torch/form.h"
 
 /* Layers that netc has and PyTorch's form of which it does not know. */
-static const char *const without_form[] = {
-    "local", "unpool", "roialign", "roipool", "unfold", "convlstm", NULL};
+static const char *const without_form[] = {"local", "unpool", "unfold",
+                                           "convlstm", NULL};
 
 /* Arguments of others that are refused: "layer.argument". */
 static const char *const without_argument[] = {"pool.indices",

@@ -238,6 +238,22 @@ static const struct torch_code *places_of(struct torch_form *f) {
   return code;
 }
 
+/* torchvision's functions give the boxes of all samples as one batch. */
+void form_roi(struct torch_form *f) {
+  bool align = f->word == WORD_ROIALIGN;
+  CALL(f, "torchvision.ops.roi_%s(%c, list(%c), %v, %v",
+       align ? "align" : "pool", form_in(f, 0, FIRST), places_of(f), "size",
+       form_tuple(f, f->layer->out.dim + 1, 2), "scale",
+       form_decimal(f, form_real(f, "scale")));
+  if (align)
+    CALL(f, "%k%k", "sampling_ratio", "0",
+         form_number(f, form_int(f, "samples")), "aligned", "False",
+         form_truth(form_word(f, "aligned")));
+  CALL(f, ").unflatten(0, (-1, %i)).movedim(2, 1)", "boxes",
+       f->layer->out.dim[0]);
+  f->out = FIRST;
+}
+
 /* Reshapes maps [batch, C, H, W] to [batch * groups, C / groups, H, W], or
  * back. */
 static void put_sizes(struct torch_code *code, const struct shape *map,
