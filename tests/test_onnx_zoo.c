@@ -10,7 +10,7 @@
 /* Those of which one or the other is not so, and why. */
 static const struct apart {
   const char *name, *why;
-  bool counts, lines;
+  bool counts, lines, macs;
 } apart[] = {
     {"clip", "the exponential of a weight comes back as a constant", true,
      false},
@@ -20,6 +20,7 @@ static const struct apart {
     {"hrnet", "branches that read each other make no loop of labels", false,
      true},
     {"nfnet", "computed weights are written as what they give", true, false},
+    {"retinanet", "heads of five maps make no loop of labels", false, true},
     {"sd3", "joint attention comes back written out", false, true},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
     {"sdxl", "levels of a U-Net make no loop of labels", false, true},
@@ -100,7 +101,7 @@ static void check_net(const char *path, const char *folder) {
                 (long long)after.mac_count, lines_of(text), lines_of(source));
   assert_int_equal(same, !but.counts);
   assert_int_equal(brief, !but.lines);
-  assert_int_equal(before.mac_count, after.mac_count);
+  assert_int_equal(before.mac_count == after.mac_count, !but.macs);
   remove(onnx);
   remove(strcat(onnx, ".data"));
   free(text);
