@@ -15,6 +15,7 @@ static const struct apart {
     {"clip", "the exponential of a weight comes back as a constant", true,
      false},
     {"encodec", "computed weights are written as what they give", true, false},
+    {"faster_rcnn", "heads of five maps make no loop of labels", false, true},
     {"flux", "joint attention comes back written out", false, true},
     {"hifigan", "computed weights are written as what they give", true, false},
     {"hrnet", "branches that read each other make no loop of labels", false,
