@@ -20,6 +20,7 @@ static const struct apart {
     {"hifigan", "computed weights are written as what they give", true, false},
     {"hrnet", "branches that read each other make no loop of labels", false,
      true},
+    {"mask_rcnn", "heads of five maps make no loop of labels", false, true},
     {"nfnet", "computed weights are written as what they give", true, false},
     {"retinanet", "heads of five maps make no loop of labels", false, true},
     {"sd3", "joint attention comes back written out", false, true},
