@@ -339,6 +339,7 @@ static int pages_of(const char *net) {
     int pages;
   } more[] = {{"examples/zoo/deformable_detr.net", 2},
               {"examples/zoo/faster_rcnn.net", 2},
+              {"examples/zoo/fcos.net", 2},
               {"examples/zoo/mask_rcnn.net", 2},
               {"examples/zoo/rt_detr.net", 3},
               {"examples/zoo/yolo11.net", 2}};

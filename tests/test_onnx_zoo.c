@@ -16,6 +16,7 @@ static const struct apart {
      false},
     {"encodec", "computed weights are written as what they give", true, false},
     {"faster_rcnn", "heads of five maps make no loop of labels", false, true},
+    {"fcos", "weights of group norms come back for each map", true, true},
     {"flux", "joint attention comes back written out", false, true},
     {"hifigan", "computed weights are written as what they give", true, false},
     {"hrnet", "branches that read each other make no loop of labels", false,

@@ -74,7 +74,7 @@ SMALL = {
     "unet": "--input 64x64x1", "yolov3": "--input 128x128x3",
     "yolov8": "--input 128x128x3", "yolo11": "--input 128x128x3",
     "rt_detr": "-D size=256", "retinanet": "-D high=128",
- "faster_rcnn": "-D high=128 -D proposals=16",
+    "fcos": "-D high=128", "faster_rcnn": "-D high=128 -D proposals=16",
     "mask_rcnn": "-D high=128 -D proposals=16",
  "fcn": "--input 96x96x3",
     "deeplabv3": "--input 129x129x3", "mlp_mixer": "", "resnet": "-D depth=18",
