@@ -23,6 +23,8 @@ static const struct apart {
      true},
     {"mask_rcnn", "heads of five maps make no loop of labels", false, true},
     {"nfnet", "computed weights are written as what they give", true, false},
+    {"pspnet", "no head for training; means of uneven areas are products", true,
+     false, true},
     {"retinanet", "heads of five maps make no loop of labels", false, true},
     {"sd3", "joint attention comes back written out", false, true},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
