@@ -343,6 +343,7 @@ static int pages_of(const char *net) {
               {"examples/zoo/mask_rcnn.net", 2},
               {"examples/zoo/rt_detr.net", 3},
               {"examples/zoo/ssdlite.net", 2},
+              {"examples/zoo/upernet.net", 2},
               {"examples/zoo/yolo11.net", 2}};
   for (size_t i = 0; i < sizeof more / sizeof *more; i++)
     if (strcmp(net, more[i].net) == 0)

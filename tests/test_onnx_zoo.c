@@ -30,6 +30,8 @@ static const struct apart {
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true},
     {"sdxl", "levels of a U-Net make no loop of labels", false, true},
     {"tcn", "computed weights are written as what they give", true, false},
+    {"upernet", "no head for training; means of uneven areas are products",
+     true, false, true},
     {"wavenet", "skips that are summed at the end make no series", false, true},
 };
 
