@@ -77,7 +77,7 @@ SMALL = {
     "fcos": "-D high=128", "faster_rcnn": "-D high=128 -D proposals=16",
     "mask_rcnn": "-D high=128 -D proposals=16",
     "semantic_fpn": "--input 96x96x3", "pspnet": "--input 96x96x3",
-    "upernet": "--input 96x96x3",  "fcn": "--input 96x96x3",
+    "upernet": "--input 96x96x3", "unetpp": "--input 64x64x3", "fcn": "--input 96x96x3",
     "deeplabv3": "--input 129x129x3", "mlp_mixer": "", "resnet": "-D depth=18",
 }
 
