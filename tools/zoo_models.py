@@ -19,6 +19,7 @@ from torch import nn
 
 from alive import Products, VERSION, key_of, measure, prediction, saved_by
 from sequence_truth import bucket
+from zoo_detectors import MODELS as DETECTORS
 
 
 def macs_of(model, inputs):
@@ -1888,6 +1889,7 @@ MODELS = [
      [image(3, 224)]),
     ("sam_encoder", "size=384 layers=8 width=96 heads=3",
      lambda: SamEncoder(384, 8, 96, 3), [image(3, 384)]),
+    *DETECTORS,
 ]
 
 # Whose peaks are measured.
@@ -1907,8 +1909,9 @@ def main():
                  "macs": 2 * macs_of(model, [given(2) for given in inputs])
                  - macs_of(model, [given(3) for given in inputs])}
         for name, batch in ("saved", 1), ("saved3", 3):
-            if net == "pointnet" and batch == 1:
-                continue  # its batch norms of vectors need two samples
+            if batch == 1 and net in ("pointnet", "ssdlite", "pspnet",
+                                      "upernet"):
+                continue  # batch norms of vectors need two samples
             if net in ("detr", "deformable_detr") and batch == 3:
                 continue  # queries for each sample there, once in the net
             if net == "rt_detr" and not settings:

@@ -73,12 +73,13 @@ SMALL = {
     "nnunet": "-D side=64", "segformer": "-D size=128",
     "unet": "--input 64x64x1", "yolov3": "--input 128x128x3",
     "yolov8": "--input 128x128x3", "yolo11": "--input 128x128x3",
-    "rt_detr": "-D size=256", "retinanet": "-D high=128",
-    "fcos": "-D high=128", "faster_rcnn": "-D high=128 -D proposals=16",
-    "mask_rcnn": "-D high=128 -D proposals=16",
-    "semantic_fpn": "--input 96x96x3", "pspnet": "--input 96x96x3",
-    "upernet": "--input 96x96x3", "unetpp": "--input 64x64x3", "fcn": "--input 96x96x3",
+    "rt_detr": "-D size=256", "fcn": "--input 96x96x3",
     "deeplabv3": "--input 129x129x3", "mlp_mixer": "", "resnet": "-D depth=18",
+    "retinanet": "-D high=128", "fcos": "-D high=128",
+    "faster_rcnn": "-D high=128 -D proposals=16",
+    "mask_rcnn": "-D high=128 -D proposals=16 -D objects=8",
+    "semantic_fpn": "-D side=96",
+    "pspnet": "-D side=96", "upernet": "-D side=96", "unetpp": "-D side=64",
 }
 
 
