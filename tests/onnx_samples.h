@@ -26,6 +26,7 @@ static const struct {
     {"moe", "8x4", "moe experts=4 top=2 { linear 8; linear 4 }"},
     {"ssm", "8x4", "ssm"},
     {"deltanet", "8x4", "deltanet 2 dim=3"},
+    {"cached", "8x4", "cached"},
     {"distances", "8x4", "distances 3x2"},
     {"convlstm", "3x8x8x4", "convlstm 6 3x3"},
     {"deconv", "8x8x4", "deconv 6 2x2 /2"},

@@ -13,7 +13,7 @@
 #include "tests/onnx_samples.h"
 #include "tests/report.h"
 
-enum { MOST_FORMATS = 8, LONG_CELL = 60 };
+enum { MOST_FORMATS = 12, LONG_CELL = 60 };
 
 struct formats {
   char *types;

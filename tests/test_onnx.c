@@ -170,7 +170,13 @@ static void check_nets(const char *folder) {
     assert_int_equal(model->ir_version, 8);
     assert_int_equal(model->opset_import[0]->version, 13);
     check_graph(model->graph);
-    assert_int_equal(count_weights(model->graph), weights_of(nets.at[i]));
+    int64_t written = count_weights(model->graph), all = weights_of(nets.at[i]);
+    char *source = read_text(nets.at[i], NULL);
+    if (strstr(source, "\nfork train {")) /* a head that inference lacks */
+      assert_true(written > 0 && written < all);
+    else
+      assert_int_equal(written, all);
+    free(source);
     drop(model);
   }
   paths_free(&nets);

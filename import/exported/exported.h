@@ -23,7 +23,7 @@ struct meta {
 };
 
 struct exported {
-  struct said s;
+  struct onnx_said s;
   struct graph *graph;
   const struct import_options *options;
   struct zip zip;

@@ -22,7 +22,7 @@ struct ncnn_param {
 };
 
 struct ncnn {
-  struct said s;
+  struct onnx_said s;
   struct graph *graph;
   const struct import_options *options;
   struct map axes;         /* number of axes of each blob, without the batch */

@@ -29,12 +29,13 @@ bool openvino_read(struct graph *graph, struct slice file,
   return onnx_read(graph, file, options);
 }
 
-bool exported_type(struct graph *graph, size_t index, struct import_type *type) {
+bool exported_type(struct graph *graph, size_t index,
+                   struct import_type *type) {
   return onnx_type(graph, index, type);
 }
 
 bool exported_read(struct graph *graph, struct slice file,
-                  const struct import_options *options) {
+                   const struct import_options *options) {
   return onnx_read(graph, file, options);
 }
 

@@ -4,20 +4,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-void said_open(struct said *s, struct graph *graph) {
-  *s = (struct said){.graph = graph,
-                     .arena = graph->arena,
-                     .x = {.graph = graph, .arena = graph->arena},
-                     .buffers = text_new(graph->arena)};
+void said_open(struct onnx_said *s, struct graph *graph) {
+  *s = (struct onnx_said){.graph = graph,
+                          .arena = graph->arena,
+                          .x = {.graph = graph, .arena = graph->arena},
+                          .buffers = text_new(graph->arena)};
 }
 
-char *said_copy(struct said *s, const char *text) {
+char *said_copy(struct onnx_said *s, const char *text) {
   return arena_copy(s->arena, text, strlen(text));
 }
 
 /* Nodes */
 
-Onnx__NodeProto *said_node(struct said *s, const char *type, size_t ins,
+Onnx__NodeProto *said_node(struct onnx_said *s, const char *type, size_t ins,
                            size_t outs) {
   Onnx__NodeProto *node = emit_open(&s->x, type);
   node->name = said_copy(s, s->at);
@@ -28,15 +28,15 @@ Onnx__NodeProto *said_node(struct said *s, const char *type, size_t ins,
   return node;
 }
 
-void said_take(struct said *s, Onnx__NodeProto *node, const char *value) {
+void said_take(struct onnx_said *s, Onnx__NodeProto *node, const char *value) {
   node->input[node->n_input++] = said_copy(s, value ? value : "");
 }
 
-void said_give(struct said *s, Onnx__NodeProto *node, const char *value) {
+void said_give(struct onnx_said *s, Onnx__NodeProto *node, const char *value) {
   node->output[node->n_output++] = said_copy(s, value);
 }
 
-const char *said_between(struct said *s, Onnx__NodeProto *node) {
+const char *said_between(struct onnx_said *s, Onnx__NodeProto *node) {
   const char *name = graph_text(s->graph, "%s (%zu)", s->at, s->nodes.count);
   said_give(s, node, name);
   return name;
@@ -44,7 +44,7 @@ const char *said_between(struct said *s, Onnx__NodeProto *node) {
 
 /* Constants */
 
-Onnx__TensorProto *said_tensor(struct said *s, const char *name, int type,
+Onnx__TensorProto *said_tensor(struct onnx_said *s, const char *name, int type,
                                const int64_t *dims, int rank) {
   Onnx__TensorProto *c = ARENA_NEW(s->arena, Onnx__TensorProto);
   *c = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
@@ -59,8 +59,8 @@ Onnx__TensorProto *said_tensor(struct said *s, const char *name, int type,
   return c;
 }
 
-static void put_entry(struct said *s, Onnx__TensorProto *c, const char *key,
-                      const char *value) {
+static void put_entry(struct onnx_said *s, Onnx__TensorProto *c,
+                      const char *key, const char *value) {
   Onnx__StringStringEntryProto *entry =
       ARENA_NEW(s->arena, Onnx__StringStringEntryProto);
   *entry = (Onnx__StringStringEntryProto)ONNX__STRING_STRING_ENTRY_PROTO__INIT;
@@ -69,7 +69,7 @@ static void put_entry(struct said *s, Onnx__TensorProto *c, const char *key,
   c->external_data[c->n_external_data++] = entry;
 }
 
-void said_stored(struct said *s, Onnx__TensorProto *c, const char *file,
+void said_stored(struct onnx_said *s, Onnx__TensorProto *c, const char *file,
                  uint64_t at, uint64_t bytes) {
   c->has_data_location = 1;
   c->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
@@ -79,19 +79,19 @@ void said_stored(struct said *s, Onnx__TensorProto *c, const char *file,
   put_entry(s, c, "length", graph_text(s->graph, "%" PRIu64, bytes));
 }
 
-void said_buffer(struct said *s, const Onnx__TensorProto *c) {
+void said_buffer(struct onnx_said *s, const Onnx__TensorProto *c) {
   text_printf(&s->buffers, "%s%s", s->buffers.length ? " " : "", c->name);
 }
 
 /* The ONNX reader knows such constants by their names (find_buffers). */
-static Onnx__TensorProto *constant(struct said *s, int type,
+static Onnx__TensorProto *constant(struct onnx_said *s, int type,
                                    const int64_t *dims, int rank) {
   return said_tensor(s,
                      graph_text(s->graph, "constant/%zu", s->constants.count),
                      type, dims, rank);
 }
 
-static const char *whole(struct said *s, const int64_t *values, int count,
+static const char *whole(struct onnx_said *s, const int64_t *values, int count,
                          int rank) {
   int64_t dim = count;
   Onnx__TensorProto *c = constant(s, TYPE_INT64, &dim, rank);
@@ -101,15 +101,16 @@ static const char *whole(struct said *s, const int64_t *values, int count,
   return c->name;
 }
 
-const char *said_ints(struct said *s, const int64_t *values, int count) {
+const char *said_ints(struct onnx_said *s, const int64_t *values, int count) {
   return whole(s, values, count, 1);
 }
 
-const char *said_int(struct said *s, int64_t value) {
+const char *said_int(struct onnx_said *s, int64_t value) {
   return whole(s, &value, 1, 0);
 }
 
-static const char *real(struct said *s, double value, int64_t count, int rank) {
+static const char *real(struct onnx_said *s, double value, int64_t count,
+                        int rank) {
   Onnx__TensorProto *c = constant(s, TYPE_FLOAT, &count, rank);
   c->n_float_data = (size_t)count;
   c->float_data = arena_alloc(s->arena, (size_t)count, sizeof *c->float_data);
@@ -118,15 +119,15 @@ static const char *real(struct said *s, double value, int64_t count, int rank) {
   return c->name;
 }
 
-const char *said_real(struct said *s, double value) {
+const char *said_real(struct onnx_said *s, double value) {
   return real(s, value, 1, 0);
 }
 
-const char *said_reals(struct said *s, double value, int64_t count) {
+const char *said_reals(struct onnx_said *s, double value, int64_t count) {
   return real(s, value, count, 1);
 }
 
-const char *said_list(struct said *s, const double *values, int count) {
+const char *said_list(struct onnx_said *s, const double *values, int count) {
   int64_t dim = count;
   Onnx__TensorProto *c = constant(s, TYPE_FLOAT, &dim, 1);
   c->n_float_data = (size_t)count;
@@ -139,7 +140,7 @@ const char *said_list(struct said *s, const double *values, int count) {
 /* Types */
 
 static Onnx__TensorShapeProto__Dimension *
-size_of(struct said *s, const char *name, int axis, int64_t size) {
+size_of(struct onnx_said *s, const char *name, int axis, int64_t size) {
   Onnx__TensorShapeProto__Dimension *dim =
       ARENA_NEW(s->arena, Onnx__TensorShapeProto__Dimension);
   *dim = (Onnx__TensorShapeProto__Dimension)
@@ -154,7 +155,7 @@ size_of(struct said *s, const char *name, int axis, int64_t size) {
   return dim;
 }
 
-Onnx__ValueInfoProto *said_info(struct said *s, const char *name, int type,
+Onnx__ValueInfoProto *said_info(struct onnx_said *s, const char *name, int type,
                                 const int64_t *dims, int rank) {
   Onnx__ValueInfoProto *value = ARENA_NEW(s->arena, Onnx__ValueInfoProto);
   Onnx__TypeProto *is = ARENA_NEW(s->arena, Onnx__TypeProto);
@@ -178,7 +179,7 @@ Onnx__ValueInfoProto *said_info(struct said *s, const char *name, int type,
   return value;
 }
 
-Onnx__ModelProto *said_model(struct said *s, const char *name, int opset) {
+Onnx__ModelProto *said_model(struct onnx_said *s, const char *name, int opset) {
   Onnx__ModelProto *model = ARENA_NEW(s->arena, Onnx__ModelProto);
   Onnx__GraphProto *g = ARENA_NEW(s->arena, Onnx__GraphProto);
   Onnx__OperatorSetIdProto *set = ARENA_NEW(s->arena, Onnx__OperatorSetIdProto);

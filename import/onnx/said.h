@@ -7,7 +7,7 @@
 
 #include "import/onnx/emit.h"
 
-struct said {
+struct onnx_said {
   struct graph *graph;
   struct arena *arena;
   struct onnx x;  /* emit_int and related functions work on it */
@@ -18,39 +18,39 @@ struct said {
   struct text buffers; /* names of constants that are no parameters */
 };
 
-void said_open(struct said *s, struct graph *graph);
+void said_open(struct onnx_said *s, struct graph *graph);
 
-char *said_copy(struct said *s, const char *text);
+char *said_copy(struct onnx_said *s, const char *text);
 
 /* Adds a node with room for so many inputs and outputs. Attributes are set by
  * emit_int and the like, inputs and outputs in order. */
-Onnx__NodeProto *said_node(struct said *s, const char *type, size_t ins,
+Onnx__NodeProto *said_node(struct onnx_said *s, const char *type, size_t ins,
                            size_t outs);
 /* NULL: an input that is not given. */
-void said_take(struct said *s, Onnx__NodeProto *node, const char *value);
-void said_give(struct said *s, Onnx__NodeProto *node, const char *value);
+void said_take(struct onnx_said *s, Onnx__NodeProto *node, const char *value);
+void said_give(struct onnx_said *s, Onnx__NodeProto *node, const char *value);
 /* Gives a new name, for a value between two nodes of one layer. */
-const char *said_between(struct said *s, Onnx__NodeProto *node);
+const char *said_between(struct onnx_said *s, Onnx__NodeProto *node);
 
 /* An initializer of a type of onnx.proto, without values. */
-Onnx__TensorProto *said_tensor(struct said *s, const char *name, int type,
+Onnx__TensorProto *said_tensor(struct onnx_said *s, const char *name, int type,
                                const int64_t *dims, int rank);
 /* Its values are in a file beside the model, from a byte on. */
-void said_stored(struct said *s, Onnx__TensorProto *c, const char *file,
+void said_stored(struct onnx_said *s, Onnx__TensorProto *c, const char *file,
                  uint64_t at, uint64_t bytes);
 /* It is no parameter: a table, or statistics. */
-void said_buffer(struct said *s, const Onnx__TensorProto *c);
+void said_buffer(struct onnx_said *s, const Onnx__TensorProto *c);
 /* Constants that are no tensors of the net; they return its name. */
-const char *said_ints(struct said *s, const int64_t *values, int count);
-const char *said_int(struct said *s, int64_t value); /* without axes */
-const char *said_real(struct said *s, double value); /* without axes */
-const char *said_reals(struct said *s, double value, int64_t count);
-const char *said_list(struct said *s, const double *values, int count);
+const char *said_ints(struct onnx_said *s, const int64_t *values, int count);
+const char *said_int(struct onnx_said *s, int64_t value); /* without axes */
+const char *said_real(struct onnx_said *s, double value); /* without axes */
+const char *said_reals(struct onnx_said *s, double value, int64_t count);
+const char *said_list(struct onnx_said *s, const double *values, int count);
 
 /* The type of a value; sizes below 0 are dynamic. */
-Onnx__ValueInfoProto *said_info(struct said *s, const char *name, int type,
+Onnx__ValueInfoProto *said_info(struct onnx_said *s, const char *name, int type,
                                 const int64_t *dims, int rank);
 
-Onnx__ModelProto *said_model(struct said *s, const char *name, int opset);
+Onnx__ModelProto *said_model(struct onnx_said *s, const char *name, int opset);
 
 #endif
