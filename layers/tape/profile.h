@@ -19,6 +19,7 @@ struct profile {
   bool sums_in_place;    /* gradients of a fan-out are added to the first */
   bool concat_anew;      /* `concat list` copies all parts each time */
   bool mean_keeps_input; /* a global mean saves its input */
+  bool mse_is_bare; /* mse_loss() allocates its number alone, before 1.10 */
   bool softmax_keeps_input; /* softmax saves its input beside its output */
   bool keeps_numbers;       /* a product keeps numbers as tensors */
   bool slow_volumes;        /* a deconv of volumes allocates its input's size */

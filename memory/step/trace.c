@@ -589,7 +589,7 @@ static size_t compare(struct trace *trace, size_t out,
                                                  .kept = {values},
                                                  .work = work,
                                                  .cast = loss_cast(options)});
-  if (squares)
+  if (squares && !tape->profile->mse_is_bare)
     tape->storages.at[tape->values.at[number].storage].extent =
         tape_keep_extent(tape, values);
   return number;

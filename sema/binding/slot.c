@@ -415,7 +415,8 @@ static bool store_losses(struct slot *s, struct slice text) {
   const char *several;
   text_puts(&words, text);
   *losses = (struct loss_list){.text = text, .at = at};
-  for (struct slice word; (word = word_at(words.at, losses->count + 1)).length;)
+  for (struct slice word;
+       (word = word_at(text_string(&words), losses->count + 1)).length;)
     if (!(at[losses->count++] =
               hint_find_choice(s->spec, train, word, &several)) ||
         at[losses->count - 1] == LOSS_NONE) {
