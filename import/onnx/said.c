@@ -83,12 +83,13 @@ void said_buffer(struct onnx_said *s, const Onnx__TensorProto *c) {
   text_printf(&s->buffers, "%s%s", s->buffers.length ? " " : "", c->name);
 }
 
-/* The ONNX reader knows such constants by their names (find_buffers). */
 static Onnx__TensorProto *constant(struct onnx_said *s, int type,
                                    const int64_t *dims, int rank) {
-  return said_tensor(s,
-                     graph_text(s->graph, "constant/%zu", s->constants.count),
-                     type, dims, rank);
+  Onnx__TensorProto *c =
+      said_tensor(s, graph_text(s->graph, "constant/%zu", s->constants.count),
+                  type, dims, rank);
+  said_buffer(s, c);
+  return c;
 }
 
 static const char *whole(struct onnx_said *s, const int64_t *values, int count,
@@ -192,7 +193,6 @@ Onnx__ModelProto *said_model(struct onnx_said *s, const char *name, int opset) {
   set->has_version = 1;
   set->version = opset;
   model->graph = g;
-  model->producer_name = said_copy(s, "netc"); /* whose constants it knows */
   model->n_opset_import = 1;
   model->opset_import = arena_alloc(s->arena, 1, sizeof set);
   model->opset_import[0] = set;

@@ -6,7 +6,7 @@
 #ifndef NETC_IMPORT_OPENVINO_OPENVINO_H
 #define NETC_IMPORT_OPENVINO_OPENVINO_H
 
-#include "import/onnx/emit.h"
+#include "import/onnx/said.h"
 
 struct ir_layer;
 
@@ -41,14 +41,11 @@ struct ir {
   const struct import_options *options;
   const char *name; /* of the net */
   VEC(struct ir_layer *) layers;
-  struct map by_id;             /* index in `layers` plus 1, by id */
-  struct onnx x;                /* emit_int and related functions work on it */
-  const struct ir_layer *at;    /* the current layer */
-  const char *bin;              /* name of the file with values */
-  bool absent;                  /* that file is missing */
-  VEC(Onnx__NodeProto *) nodes; /* the translated nodes */
-  VEC(Onnx__TensorProto *) constants;
-  VEC(Onnx__ValueInfoProto *) inputs, outputs, values;
+  struct map by_id;          /* index in `layers` plus 1, by id */
+  struct onnx_said s;        /* the translated nodes */
+  const struct ir_layer *at; /* the current layer */
+  const char *bin;           /* name of the file with values */
+  bool absent;               /* that file is missing */
 };
 
 /* ONNX's operators, for operations that are the same in both. */

@@ -75,35 +75,22 @@ bool ir_say_unknown(struct ir *ir, struct ir_layer *layer) {
 
 /* Inputs and outputs */
 
-static void put_entry(struct ir *ir, Onnx__TensorProto *c, const char *key,
-                      const char *value) {
-  Onnx__StringStringEntryProto *entry =
-      ARENA_NEW(ir->arena, Onnx__StringStringEntryProto);
-  *entry = (Onnx__StringStringEntryProto)ONNX__STRING_STRING_ENTRY_PROTO__INIT;
-  entry->key = ir_copy(ir, key);
-  entry->value = ir_copy(ir, value);
-  c->external_data[c->n_external_data++] = entry;
-}
-
 bool ir_const(struct ir *ir, struct ir_layer *layer) {
   const struct ir_type *type = ir_type_of(ir_attribute(ir, "element_type"));
   const char *shape = ir_attribute(ir, "shape");
   const char *offset = ir_attribute(ir, "offset");
   const char *size = ir_attribute(ir, "size");
-  int64_t dims[MOST_AXES];
+  int64_t dims[MOST_AXES], at = -1, bytes = -1;
   int rank = ir_numbers(shape ? shape : "", dims, MOST_AXES);
-  if (layer->out.all.count != 1 || rank < 0 || !offset || !size)
+  if (layer->out.all.count != 1 || rank < 0 || !offset || !size ||
+      ir_numbers(offset, &at, 1) != 1 || ir_numbers(size, &bytes, 1) != 1 ||
+      at < 0 || bytes < 0)
     return ir_fail(ir, "it has no shape, offset or size that is supported");
   if (!type)
     return ir_fail(ir, "values of %.20s are not supported",
                    ir_attribute(ir, "element_type"));
   Onnx__TensorProto *c = ir_constant(ir, layer->name, type->onnx, dims, rank);
-  c->has_data_location = 1;
-  c->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
-  c->external_data = arena_alloc(ir->arena, 3, sizeof *c->external_data);
-  put_entry(ir, c, "location", ir->bin);
-  put_entry(ir, c, "offset", offset);
-  put_entry(ir, c, "length", size);
+  said_stored(&ir->s, c, ir->bin, (uint64_t)at, (uint64_t)bytes);
   layer->out.all.at[0].value = layer->name;
   return true;
 }
@@ -117,17 +104,17 @@ bool ir_parameter(struct ir *ir, struct ir_layer *layer) {
     return false;
   struct ir_port *port = layer->out.all.at;
   port->value = layer->name;
-  *VEC_PUSH(ir->arena, &ir->inputs) = ir_info(ir, port->value, port);
+  *VEC_PUSH(ir->arena, &ir->s.inputs) = ir_info(ir, port->value, port);
   return true;
 }
 
 static bool give_out(struct ir *ir, const struct ir_layer *layer, size_t i) {
   const char *value = ir_value(ir, layer, i);
-  for (size_t k = 0; value && k < ir->outputs.count; k++)
-    if (strcmp(ir->outputs.at[k]->name, value) == 0)
+  for (size_t k = 0; value && k < ir->s.outputs.count; k++)
+    if (strcmp(ir->s.outputs.at[k]->name, value) == 0)
       return true;
   if (value)
-    *VEC_PUSH(ir->arena, &ir->outputs) =
+    *VEC_PUSH(ir->arena, &ir->s.outputs) =
         ir_info(ir, value, &layer->in.all.at[i]);
   return value != NULL;
 }
@@ -160,12 +147,12 @@ bool ir_plain(struct ir *ir, struct ir_layer *layer) {
   if (axis)
     number = strtoll(axis, NULL, 10);
   if (axis || strstr(layer->type, "oft"))
-    emit_int(&ir->x, node, "axis", number);
+    emit_int(&ir->s.x, node, "axis", number);
   if (alpha)
-    emit_real(&ir->x, node, "alpha", strtod(alpha, NULL));
+    emit_real(&ir->s.x, node, "alpha", strtod(alpha, NULL));
   if (ir_has_word(ir, "approximation_mode", "TANH") ||
       ir_has_word(ir, "approximation_mode", "tanh"))
-    emit_text(&ir->x, node, "approximate", "tanh");
+    emit_text(&ir->s.x, node, "approximate", "tanh");
   return ir_give(ir, layer, node);
 }
 
@@ -178,8 +165,8 @@ bool ir_clamp(struct ir *ir, struct ir_layer *layer) {
 
 bool ir_hsigmoid(struct ir *ir, struct ir_layer *layer) {
   Onnx__NodeProto *node = IR_NODE(ir, "HardSigmoid", ir_value(ir, layer, 0));
-  emit_real(&ir->x, node, "alpha", 1.0 / 6);
-  emit_real(&ir->x, node, "beta", 0.5);
+  emit_real(&ir->s.x, node, "alpha", 1.0 / 6);
+  emit_real(&ir->s.x, node, "beta", 0.5);
   return ir_give(ir, layer, node);
 }
 
@@ -211,7 +198,7 @@ bool ir_convert(struct ir *ir, struct ir_layer *layer) {
   if (to->real && from->bytes == 1 && ir_constant_before(port))
     return ir_fail(ir, "weights of 8 bits are not supported");
   Onnx__NodeProto *node = IR_NODE(ir, "Cast", ir_value(ir, layer, 0));
-  emit_int(&ir->x, node, "to", to->onnx);
+  emit_int(&ir->s.x, node, "to", to->onnx);
   return ir_give(ir, layer, node);
 }
 
@@ -269,7 +256,7 @@ static bool put_numbers(struct ir *ir, Onnx__NodeProto *node, const char *ours,
   if (count < 0)
     return ir_fail(ir, "its `%s` are not supported", ours);
   if (count > 0)
-    emit_ints(&ir->x, node, name, numbers, count);
+    emit_ints(&ir->s.x, node, name, numbers, count);
   return true;
 }
 
@@ -279,14 +266,14 @@ static bool put_pads(struct ir *ir, Onnx__NodeProto *node) {
   const char *automatic = ir_attribute(ir, "auto_pad");
   int64_t pads[6];
   if (automatic && strcmp(automatic, "same_upper") == 0)
-    emit_text(&ir->x, node, "auto_pad", "SAME_UPPER");
+    emit_text(&ir->s.x, node, "auto_pad", "SAME_UPPER");
   else if (automatic && strcmp(automatic, "same_lower") == 0)
-    emit_text(&ir->x, node, "auto_pad", "SAME_LOWER");
+    emit_text(&ir->s.x, node, "auto_pad", "SAME_LOWER");
   else if (begin && end && !(automatic && strcmp(automatic, "valid") == 0)) {
     int count = ir_numbers(begin, pads, 3);
     if (count < 0 || ir_numbers(end, pads + count, 3) != count)
       return ir_fail(ir, "its pads are not supported");
-    emit_ints(&ir->x, node, "pads", pads, 2 * count);
+    emit_ints(&ir->s.x, node, "pads", pads, 2 * count);
   }
   return true;
 }
@@ -304,15 +291,15 @@ bool ir_window(struct ir *ir, struct ir_layer *layer) {
   if (weights)
     ir_take(ir, node, weights);
   if (!pool)
-    emit_int(&ir->x, node, "group", groups);
+    emit_int(&ir->s.x, node, "group", groups);
   if (ir_has_word(ir, "rounding_type", "ceil"))
-    emit_int(&ir->x, node, "ceil_mode", 1);
+    emit_int(&ir->s.x, node, "ceil_mode", 1);
   if (ir_has_word(ir, "exclude-pad", "false"))
-    emit_int(&ir->x, node, "count_include_pad", 1);
+    emit_int(&ir->s.x, node, "count_include_pad", 1);
   const struct ir_port *out = layer->out.all.at;
   bool sized = back && layer->in.all.count > 2 && out->rank > 2;
   if (sized)
-    emit_ints(&ir->x, node, "output_shape", out->dims + 2, out->rank - 2);
+    emit_ints(&ir->s.x, node, "output_shape", out->dims + 2, out->rank - 2);
   return put_numbers(ir, node, "strides", "strides") &&
          (sized || put_pads(ir, node)) &&
          put_numbers(ir, node, "dilations", "dilations") &&

@@ -55,41 +55,11 @@ static bool *find_needed(struct ir *ir) {
   return needed;
 }
 
-static Onnx__ModelProto *model_of(struct ir *ir) {
-  Onnx__ModelProto *model = ARENA_NEW(ir->arena, Onnx__ModelProto);
-  Onnx__GraphProto *g = ARENA_NEW(ir->arena, Onnx__GraphProto);
-  Onnx__OperatorSetIdProto *set =
-      ARENA_NEW(ir->arena, Onnx__OperatorSetIdProto);
-  *model = (Onnx__ModelProto)ONNX__MODEL_PROTO__INIT;
-  *g = (Onnx__GraphProto)ONNX__GRAPH_PROTO__INIT;
-  *set = (Onnx__OperatorSetIdProto)ONNX__OPERATOR_SET_ID_PROTO__INIT;
-  set->has_version = 1;
-  set->version = OPSET;
-  model->graph = g;
-  model->n_opset_import = 1;
-  model->opset_import = arena_alloc(ir->arena, 1, sizeof set);
-  model->opset_import[0] = set;
-  g->name = arena_copy(ir->arena, ir->name, strlen(ir->name));
-  g->n_node = ir->nodes.count;
-  g->node = ir->nodes.at;
-  g->n_initializer = ir->constants.count;
-  g->initializer = ir->constants.at;
-  g->n_input = ir->inputs.count;
-  g->input = ir->inputs.at;
-  g->n_output = ir->outputs.count;
-  g->output = ir->outputs.at;
-  g->n_value_info = ir->values.count;
-  g->value_info = ir->values.at;
-  return model;
-}
-
 bool openvino_read(struct graph *graph, struct slice file,
                    const struct import_options *options) {
-  struct ir ir = {.graph = graph,
-                  .arena = graph->arena,
-                  .options = options,
-                  .x = {.graph = graph, .arena = graph->arena}};
+  struct ir ir = {.graph = graph, .arena = graph->arena, .options = options};
   struct byte_store store = byte_store_of(file);
+  said_open(&ir.s, graph);
   ir.bin = bin_beside(&ir);
   ir.absent =
       !options->folder ||
@@ -100,5 +70,6 @@ bool openvino_read(struct graph *graph, struct slice file,
   for (size_t i = 0; i < ir.layers.count; i++)
     if (needed[i] && !ir_say(&ir, ir.layers.at[i]))
       return false;
-  return onnx_read_model(graph, &store, model_of(&ir), options);
+  return onnx_read_model(graph, &store, said_model(&ir.s, ir.name, OPSET),
+                         options);
 }

@@ -23,7 +23,7 @@ const struct ir_type *ir_type_of(const char *word) {
 }
 
 char *ir_copy(struct ir *ir, const char *text) {
-  return arena_copy(ir->arena, text, strlen(text));
+  return said_copy(&ir->s, text);
 }
 
 /* Nodes */
@@ -55,54 +55,19 @@ const char *ir_value(struct ir *ir, const struct ir_layer *layer, size_t i) {
 
 Onnx__ValueInfoProto *ir_info(struct ir *ir, const char *name,
                               const struct ir_port *port) {
-  Onnx__ValueInfoProto *value = ARENA_NEW(ir->arena, Onnx__ValueInfoProto);
-  Onnx__TypeProto *type = ARENA_NEW(ir->arena, Onnx__TypeProto);
-  Onnx__TypeProto__Tensor *tensor =
-      ARENA_NEW(ir->arena, Onnx__TypeProto__Tensor);
-  Onnx__TensorShapeProto *shape = ARENA_NEW(ir->arena, Onnx__TensorShapeProto);
   const struct ir_type *element = ir_type_of(port->precision);
-  *value = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
-  *type = (Onnx__TypeProto)ONNX__TYPE_PROTO__INIT;
-  *tensor = (Onnx__TypeProto__Tensor)ONNX__TYPE_PROTO__TENSOR__INIT;
-  *shape = (Onnx__TensorShapeProto)ONNX__TENSOR_SHAPE_PROTO__INIT;
-  value->name = ir_copy(ir, name);
-  value->type = type;
-  type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
-  type->tensor_type = tensor;
-  tensor->has_elem_type = 1;
-  tensor->elem_type = element ? element->onnx : TYPE_FLOAT;
-  tensor->shape = shape;
-  shape->dim = arena_alloc(ir->arena, MOST_AXES, sizeof *shape->dim);
-  for (int i = 0; i < port->rank; i++) {
-    Onnx__TensorShapeProto__Dimension *dim =
-        ARENA_NEW(ir->arena, Onnx__TensorShapeProto__Dimension);
-    *dim = (Onnx__TensorShapeProto__Dimension)
-        ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT;
-    shape->dim[shape->n_dim++] = dim;
-    if (port->dims[i] < 0) {
-      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-      dim->dim_param = ir_copy(ir, graph_text(ir->graph, "%s_%d", name, i));
-    } else {
-      dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-      dim->dim_value = port->dims[i];
-    }
-  }
-  return value;
+  return said_info(&ir->s, name, element ? element->onnx : TYPE_FLOAT,
+                   port->dims, port->rank);
 }
 
 Onnx__NodeProto *ir_node(struct ir *ir, const char *type) {
-  Onnx__NodeProto *node = emit_open(&ir->x, type);
-  size_t most = ir->at->in.all.count + 4, outs = ir->at->out.all.count + 1;
-  node->name = ir_copy(ir, ir->at->name);
-  node->domain = ir_copy(ir, "");
-  node->input = arena_alloc(ir->arena, most, sizeof *node->input);
-  node->output = arena_alloc(ir->arena, outs, sizeof *node->output);
-  *VEC_PUSH(ir->arena, &ir->nodes) = node;
-  return node;
+  ir->s.at = ir->at->name;
+  return said_node(&ir->s, type, ir->at->in.all.count + 4,
+                   ir->at->out.all.count + 1);
 }
 
 void ir_take(struct ir *ir, Onnx__NodeProto *node, const char *value) {
-  node->input[node->n_input++] = ir_copy(ir, value ? value : "");
+  said_take(&ir->s, node, value);
 }
 
 Onnx__NodeProto *ir_reader(struct ir *ir, const char *type,
@@ -113,12 +78,8 @@ Onnx__NodeProto *ir_reader(struct ir *ir, const char *type,
   return node;
 }
 
-/* A new name for a value between two nodes of one layer. */
 const char *ir_between(struct ir *ir, Onnx__NodeProto *node) {
-  const char *name =
-      graph_text(ir->graph, "%s (%zu)", ir->at->name, ir->nodes.count);
-  node->output[node->n_output++] = ir_copy(ir, name);
-  return name;
+  return said_between(&ir->s, node);
 }
 
 /* Gives the layer's outputs to the node. */
@@ -128,7 +89,7 @@ bool ir_give(struct ir *ir, struct ir_layer *layer, Onnx__NodeProto *node) {
     port->value =
         i ? graph_text(ir->graph, "%s.%zu", layer->name, i) : layer->name;
     node->output[node->n_output++] = ir_copy(ir, port->value);
-    *VEC_PUSH(ir->arena, &ir->values) = ir_info(ir, port->value, port);
+    *VEC_PUSH(ir->arena, &ir->s.values) = ir_info(ir, port->value, port);
   }
   return true;
 }
@@ -145,41 +106,15 @@ bool ir_give_same(struct ir *ir, struct ir_layer *layer) {
 
 Onnx__TensorProto *ir_constant(struct ir *ir, const char *name, int type,
                                const int64_t *dims, int rank) {
-  Onnx__TensorProto *c = ARENA_NEW(ir->arena, Onnx__TensorProto);
-  *c = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
-  c->name = ir_copy(ir, name);
-  c->has_data_type = 1;
-  c->data_type = type;
-  c->n_dims = (size_t)rank;
-  c->dims = arena_alloc(ir->arena, MOST_AXES, sizeof *c->dims);
-  if (rank)
-    memcpy(c->dims, dims, (size_t)rank * sizeof *dims);
-  *VEC_PUSH(ir->arena, &ir->constants) = c;
-  return c;
-}
-
-static const char *name_constant(struct ir *ir) {
-  return graph_text(ir->graph, "%s (constant %zu)", ir->at->name,
-                    ir->constants.count);
+  return said_tensor(&ir->s, name, type, dims, rank);
 }
 
 const char *ir_put_ints(struct ir *ir, const int64_t *values, int count) {
-  int64_t dim = count;
-  Onnx__TensorProto *c =
-      ir_constant(ir, name_constant(ir), TYPE_INT64, &dim, 1);
-  c->n_int64_data = (size_t)count;
-  c->int64_data = arena_alloc(ir->arena, (size_t)count + 1, sizeof dim);
-  memcpy(c->int64_data, values, (size_t)count * sizeof *values);
-  return c->name;
+  return said_ints(&ir->s, values, count);
 }
 
 const char *ir_put_real(struct ir *ir, const char *text) {
-  Onnx__TensorProto *c =
-      ir_constant(ir, name_constant(ir), TYPE_FLOAT, NULL, 0);
-  c->n_float_data = 1;
-  c->float_data = arena_alloc(ir->arena, 1, sizeof *c->float_data);
-  *c->float_data = text ? strtof(text, NULL) : 0;
-  return c->name;
+  return said_real(&ir->s, text ? (double)strtof(text, NULL) : 0);
 }
 
 const struct ir_layer *ir_constant_before(const struct ir_port *port) {

@@ -19,7 +19,7 @@ static const char *turned(struct ir *ir, const struct ir_layer *layer, size_t i,
   perm[port->rank - 1] = port->rank - 2;
   perm[port->rank - 2] = port->rank - 1;
   Onnx__NodeProto *node = IR_NODE(ir, "Transpose", value);
-  emit_ints(&ir->x, node, "perm", perm, port->rank);
+  emit_ints(&ir->s.x, node, "perm", perm, port->rank);
   return ir_between(ir, node);
 }
 
@@ -70,7 +70,7 @@ bool ir_transpose(struct ir *ir, struct ir_layer *layer) {
   if (count < 0)
     return false;
   Onnx__NodeProto *node = IR_NODE(ir, "Transpose", ir_value(ir, layer, 0));
-  emit_ints(&ir->x, node, "perm", perm, count);
+  emit_ints(&ir->s.x, node, "perm", perm, count);
   return ir_give(ir, layer, node);
 }
 
@@ -83,7 +83,7 @@ bool ir_gather(struct ir *ir, struct ir_layer *layer) {
     return ir_fail(ir, "its `batch_dims` are not supported");
   Onnx__NodeProto *node =
       IR_NODE(ir, "Gather", ir_value(ir, layer, 0), ir_value(ir, layer, 1));
-  emit_int(&ir->x, node, "axis", axis);
+  emit_int(&ir->s.x, node, "axis", axis);
   return ir_give(ir, layer, node);
 }
 
@@ -105,7 +105,7 @@ bool ir_split(struct ir *ir, struct ir_layer *layer) {
         layer->out.all.at[i].rank > axis ? layer->out.all.at[i].dims[axis] : 0;
   Onnx__NodeProto *node = IR_NODE(ir, "Split", ir_value(ir, layer, 0),
                                   ir_put_ints(ir, sizes, (int)count));
-  emit_int(&ir->x, node, "axis", axis);
+  emit_int(&ir->s.x, node, "axis", axis);
   return ir_give(ir, layer, node);
 }
 
@@ -117,7 +117,7 @@ bool ir_pad(struct ir *ir, struct ir_layer *layer) {
     return ir_fail(ir, "its pads are not supported");
   Onnx__NodeProto *node = IR_NODE(ir, "Pad", ir_value(ir, layer, 0),
                                   ir_put_ints(ir, pads, 2 * count));
-  emit_text(&ir->x, node, "mode", mode ? mode : "constant");
+  emit_text(&ir->s.x, node, "mode", mode ? mode : "constant");
   return ir_give(ir, layer, node);
 }
 
@@ -189,7 +189,7 @@ bool ir_reduce(struct ir *ir, struct ir_layer *layer) {
     return false;
   Onnx__NodeProto *node = IR_NODE(ir, ir_onnx(layer), ir_value(ir, layer, 0),
                                   ir_put_ints(ir, axes, count));
-  emit_int(&ir->x, node, "keepdims", keeps);
+  emit_int(&ir->s.x, node, "keepdims", keeps);
   return ir_give(ir, layer, node);
 }
 
@@ -200,9 +200,9 @@ bool ir_lrn(struct ir *ir, struct ir_layer *layer) {
   ir_take(ir, node, ir_value(ir, layer, 0));
   for (int i = 0; i < 3; i++)
     if (ir_attribute(ir, names[i]))
-      emit_real(&ir->x, node, names[i],
+      emit_real(&ir->s.x, node, names[i],
                 strtod(ir_attribute(ir, names[i]), NULL));
-  emit_int(&ir->x, node, "size", size ? strtoll(size, NULL, 10) : 0);
+  emit_int(&ir->s.x, node, "size", size ? strtoll(size, NULL, 10) : 0);
   return ir_give(ir, layer, node);
 }
 
@@ -212,8 +212,8 @@ bool ir_l2(struct ir *ir, struct ir_layer *layer) {
     return ir_fail(ir, "only the length along one axis is supported");
   Onnx__NodeProto *node =
       IR_NODE(ir, "LpNormalization", ir_value(ir, layer, 0));
-  emit_int(&ir->x, node, "axis", axis);
-  emit_int(&ir->x, node, "p", 2);
+  emit_int(&ir->s.x, node, "axis", axis);
+  emit_int(&ir->s.x, node, "p", 2);
   return ir_give(ir, layer, node);
 }
 
@@ -224,9 +224,9 @@ bool ir_depth(struct ir *ir, struct ir_layer *layer) {
   if (depth && strcmp(layer->type, "SpaceToDepth") == 0)
     return ir_fail(ir, "its mode is not supported");
   ir_take(ir, node, ir_value(ir, layer, 0));
-  emit_int(&ir->x, node, "blocksize", block ? strtoll(block, NULL, 10) : 1);
+  emit_int(&ir->s.x, node, "blocksize", block ? strtoll(block, NULL, 10) : 1);
   if (strcmp(layer->type, "DepthToSpace") == 0)
-    emit_text(&ir->x, node, "mode", depth ? "CRD" : "DCR");
+    emit_text(&ir->s.x, node, "mode", depth ? "CRD" : "DCR");
   return ir_give(ir, layer, node);
 }
 
@@ -238,13 +238,13 @@ bool ir_resize(struct ir *ir, struct ir_layer *layer) {
     return ir_fail(ir, "it has no mode");
   const char *value = ir_value(ir, layer, 0), *shape = ir_put_shape(ir, layer);
   Onnx__NodeProto *node = IR_NODE(ir, "Resize", value, "", "", shape);
-  emit_text(&ir->x, node, "mode",
+  emit_text(&ir->s.x, node, "mode",
             strncmp(mode, "linear", 6) == 0 ? "linear" : mode);
   if (ir_is_true(ir, "align_corners"))
     places = "align_corners";
   if (places)
-    emit_text(&ir->x, node, "coordinate_transformation_mode", places);
+    emit_text(&ir->s.x, node, "coordinate_transformation_mode", places);
   if (nearest)
-    emit_text(&ir->x, node, "nearest_mode", nearest);
+    emit_text(&ir->s.x, node, "nearest_mode", nearest);
   return ir_give(ir, layer, node);
 }
