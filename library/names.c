@@ -130,8 +130,15 @@ static void walk_expr(struct name_walk *w, const struct expr *expr) {
   case EXPR_DIMS:
   case EXPR_LIST: walk_list(w, expr->items); break;
   case EXPR_UNARY:
-  case EXPR_KEYED:
-  case EXPR_PATH: walk_expr(w, expr->left); break;
+  case EXPR_KEYED: walk_expr(w, expr->left); break;
+  case EXPR_PATH: {
+    struct span span = {expr->span.end - (uint32_t)expr->name.length,
+                        expr->span.end};
+    walk_expr(w, expr->left);
+    *VEC_PUSH(w->arena, &w->paths) =
+        (struct late_path){w->sight, expr, moved(w, span)};
+    break;
+  }
   case EXPR_RANGE: walk_expr(w, expr->step); /* fall through */
   case EXPR_BINARY:
   case EXPR_INDEX:

@@ -121,6 +121,59 @@ static struct map find_labels(const struct name_walk *w) {
   return labels;
 }
 
+/* The block of a def or group that a label stands for; NULL: none. */
+static const struct block *block_of(const struct name_walk *w, int64_t label) {
+  const struct stmt *stmt = w->names->all.at[label].stmt;
+  if (!stmt || stmt->kind == STMT_GROUP)
+    return stmt ? stmt->more->block : NULL;
+  for (size_t i = w->names->all.count; stmt->kind == STMT_APPLY && i-- > 0;) {
+    const struct source_name *def = &w->names->all.at[i];
+    if (def->kind == NETC_NAME_DEF && slice_equal(def->name, stmt->name))
+      return def->stmt->more->block;
+  }
+  return NULL;
+}
+
+/* The label called `name` in such a block; -1: there is none, or several. */
+static int64_t label_in(const struct name_walk *w, const struct block *block,
+                        struct slice name) {
+  struct span all = repair_written(w->load, block->span);
+  int64_t found = -1;
+  for (size_t i = 0; i < w->names->all.count; i++) {
+    const struct source_name *label = &w->names->all.at[i];
+    if (label->kind != NETC_NAME_LABEL || !slice_equal(label->name, name) ||
+        label->span.begin < all.begin || label->span.end > all.end)
+      continue;
+    if (found >= 0)
+      return -1;
+    found = (int64_t)i;
+  }
+  return found;
+}
+
+/* The label that an expression names; -1: it is not known. */
+static int64_t label_of(const struct name_walk *w, const struct sight *sight,
+                        const struct map *labels, const struct expr *expr) {
+  const struct block *block;
+  int64_t outer;
+  switch (expr->kind) {
+  case EXPR_INDEX: return label_of(w, sight, labels, expr->left);
+  case EXPR_PATH:
+    outer = label_of(w, sight, labels, expr->left);
+    block = outer >= 0 ? block_of(w, outer) : NULL;
+    return block ? label_in(w, block, expr->name) : -1;
+  case EXPR_NAME:
+    outer = sight_find(sight, expr->name);
+    if (outer < 0) {
+      const struct map_entry *entry = map_find(labels, expr->name);
+      outer = entry && entry->number > 0 ? entry->number - 1 : -1;
+    }
+    return outer >= 0 && w->names->all.at[outer].kind == NETC_NAME_LABEL ? outer
+                                                                         : -1;
+  default: return -1;
+  }
+}
+
 /* Resolves names that are defined after their use, and layers' full names. */
 void sight_use_late(struct name_walk *w) {
   struct map labels = find_labels(w);
@@ -132,5 +185,11 @@ void sight_use_late(struct name_walk *w) {
     const struct map_entry *label = map_find(&labels, late->name);
     if (label && label->number > 0)
       sight_add_use(w, label->number - 1, late->span);
+  }
+  for (size_t i = 0; i < w->paths.count; i++) {
+    const struct late_path *late = &w->paths.at[i];
+    int64_t label = label_of(w, late->sight, &labels, late->path);
+    if (label >= 0)
+      sight_add_use(w, label, late->span);
   }
 }

@@ -19,6 +19,13 @@ struct late_word {
   struct span span;
 };
 
+/* `fpn.p`: a label inside what the label before the point stands for. */
+struct late_path {
+  struct sight *sight;
+  const struct expr *path;
+  struct span span; /* of the name behind the point */
+};
+
 struct name_walk {
   struct netc *netc;
   struct load *load;
@@ -28,6 +35,7 @@ struct name_walk {
   uint32_t moved; /* shift of the current arguments */
   bool *used;     /* by unit: names already added */
   VEC(struct late_word) late;
+  VEC(struct late_path) paths;
 };
 
 /* Opens a scope that ends at `end`; returns to the outer one. */
