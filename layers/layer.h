@@ -337,7 +337,7 @@ struct layer_kind {
                   const size_t *in);
   /* Bytes of buffers that hold counts or indices; NULL: none. */
   int64_t (*index_bytes)(const void *args, const struct shape *out);
-  /* Its part of the KV cache; NULL: none. */
+  /* The part of the KV cache; NULL: none. */
   struct cache_terms (*cache)(const struct layer *layer);
   /* Values of a state of the same size for any sequence, and of the window of
    * the convolution before it; NULL: none. */

@@ -44,7 +44,7 @@ static void find_saved(struct exported *p, const char *end) {
   }
 }
 
-/* 2.8: plain bytes, and a list of which tensor has which. */
+/* From 2.8 on: plain bytes, and a list of the tensors' files. */
 static bool find_plain(struct exported *p, const char *list_end,
                        const char *folder) {
   const struct zip_member *m = zip_find_end(&p->zip, list_end);

@@ -23,7 +23,7 @@ static Onnx__NodeProto *moving(struct exported *p, const char *type,
   return node;
 }
 
-/* To the output's sizes, of which one may be dynamic. */
+/* Reshapes to the output's sizes; one of them may be dynamic. */
 bool call_reshape(struct exported *p) {
   struct meta out;
   int open = 0;

@@ -348,7 +348,7 @@ static void note_used(struct exported *p, const json_t *value) {
   json_object_foreach((json_t *)value, key, item) note_used(p, item);
 }
 
-/* What calls read, and what the program gives. */
+/* Notes the tensors that calls read, and those that the program gives. */
 static void find_used(struct exported *p, const json_t *nodes,
                       const json_t *outputs) {
   size_t i;

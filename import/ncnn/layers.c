@@ -446,7 +446,7 @@ static bool give_part(struct ncnn *n, size_t out, int64_t from, int64_t to,
   return true;
 }
 
-/* 0 sizes, of which -233 is an equal share of the rest; 1 axis. */
+/* Parameter 0: the sizes, where -233 is an equal share of the rest; 1: axis. */
 bool ncnn_slice(struct ncnn *n) {
   const struct ncnn_param *sizes = &n->params[0];
   int64_t axis = ncnn_int(n, 1, 0) + 1, from = 0;

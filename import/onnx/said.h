@@ -22,8 +22,8 @@ void said_open(struct onnx_said *s, struct graph *graph);
 
 char *said_copy(struct onnx_said *s, const char *text);
 
-/* Adds a node with room for so many inputs and outputs. Attributes are set by
- * emit_int and the like, inputs and outputs in order. */
+/* Adds a node with room for `ins` inputs and `outs` outputs. emit_int and the
+ * like set attributes; inputs and outputs are added in order. */
 Onnx__NodeProto *said_node(struct onnx_said *s, const char *type, size_t ins,
                            size_t outs);
 /* NULL: an input that is not given. */
@@ -35,7 +35,7 @@ const char *said_between(struct onnx_said *s, Onnx__NodeProto *node);
 /* An initializer of a type of onnx.proto, without values. */
 Onnx__TensorProto *said_tensor(struct onnx_said *s, const char *name, int type,
                                const int64_t *dims, int rank);
-/* Its values are in a file beside the model, from a byte on. */
+/* The values of `c` are in a file beside the model, from byte `at` on. */
 void said_stored(struct onnx_said *s, Onnx__TensorProto *c, const char *file,
                  uint64_t at, uint64_t bytes);
 /* It is no parameter: a table, or statistics. */

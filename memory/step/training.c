@@ -231,9 +231,9 @@ int64_t step_held_macs(const struct step *step, int64_t node) {
 
 /*
  * Holds results in a segment, as torchtitan's selective activation
- * checkpointing by operation does: those of attention, and of matrix products,
- * of which every second one is computed again (pytorch/torchtitan,
- * torchtitan/distributed/activation_checkpoint.py).
+ * checkpointing by operation does: those of attention, and those of every
+ * second matrix product; the other products are computed again
+ * (pytorch/torchtitan, torchtitan/distributed/activation_checkpoint.py).
  */
 static void hold_results(struct step *step, const struct segment *segment,
                          struct arena *arena) {
