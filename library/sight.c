@@ -189,6 +189,9 @@ void sight_use_late(struct name_walk *w) {
   for (size_t i = 0; i < w->paths.count; i++) {
     const struct late_path *late = &w->paths.at[i];
     int64_t label = label_of(w, late->sight, &labels, late->path);
+    const struct map_entry *only = map_find(&labels, late->path->name);
+    if (label < 0 && only && only->number > 0) /* behind an argument */
+      label = only->number - 1;
     if (label >= 0)
       sight_add_use(w, label, late->span);
   }
