@@ -218,7 +218,7 @@ def far(b, scores, heads, window, trained):
         scores)
 
 
-@layer("attention", kinds=ROWS, often=4)
+@layer("attention", "cached", kinds=ROWS, often=4)
 def attention(b, x):
     x = b.last(x)
     if len(x.sizes) != 2:
@@ -381,7 +381,8 @@ def added(b, x):
         return f"fork {{ sum c; {label}: identity }}; ", y
     y = b.emit(lambda s, t: s @ t.transpose(1, 2), x, x)
     y = b.emit(lambda t: t[:, None], y)
-    return (f"fork {{ matmul {{}} {{}} transpose; {label}: identity }}; ", y)
+    # `cached` is another word for the identity where nothing is served
+    return (f"fork {{ matmul {{}} {{}} transpose; {label}: cached }}; ", y)
 
 
 def scored(b, q, k, v, dim):
