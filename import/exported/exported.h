@@ -64,9 +64,6 @@ bool exported_open(struct exported *p, struct byte_store *store);
 /* Takes the JSON alone, without values. */
 bool exported_parse(struct exported *p, struct slice text);
 
-/* Reads inputs, parameters, calls and outputs. */
-bool exported_read_graph(struct exported *p);
-
 /* Fails with "`layer1.0.conv1` (aten.conv2d): ..."; returns false. */
 bool exported_fail(struct exported *p, const char *format, ...)
     PRINTF_LIKE(2, 3);

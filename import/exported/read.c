@@ -374,7 +374,7 @@ static bool read_calls(struct exported *p, const json_t *nodes) {
   return true;
 }
 
-bool exported_read_graph(struct exported *p) {
+static bool exported_read_graph(struct exported *p) {
   const json_t *module = json_object_get(p->root, "graph_module");
   const json_t *graph = json_object_get(module, "graph");
   const json_t *signature = json_object_get(module, "signature");

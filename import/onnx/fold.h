@@ -15,9 +15,6 @@ struct fold_values {
 /* Allocates the values of a constant, as reals or as integers. */
 bool fold_room(struct onnx *x, struct constant *c, struct fold_values *to);
 void fold_put(const struct fold_values *to, int64_t i, double value);
-/* Copies value `k` of a constant. */
-void fold_copy(const struct fold_values *to, int64_t i,
-               const struct constant *from, int64_t k);
 
 /* Folds a mask by distance that is too large to be written out. */
 bool fold_band(struct onnx *x, struct constant **in, int count);

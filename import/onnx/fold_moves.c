@@ -30,8 +30,9 @@ void fold_put(const struct fold_values *to, int64_t i, double value) {
     to->whole[i] = value >= -9e18 && value <= 9e18 ? (int64_t)value : 0;
 }
 
-void fold_copy(const struct fold_values *to, int64_t i,
-               const struct constant *from, int64_t k) {
+/* Copies value `k` of a constant. */
+static void fold_copy(const struct fold_values *to, int64_t i,
+                      const struct constant *from, int64_t k) {
   if (to->real)
     to->real[i] = (float)constant_real(from, k);
   else

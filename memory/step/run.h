@@ -276,10 +276,8 @@ static inline int64_t run_beside(const struct run *run) {
 /* Records a mark, forward or backward. */
 void run_pass_mark(struct run *run);
 
-/* Bytes that an operation keeps besides tensors; those that its kernel makes.
- */
+/* Bytes that an operation keeps besides tensors. */
 int64_t run_kept_bytes(struct run *run, const struct tape_op *op);
-int64_t run_made_bytes(struct run *run, const struct tape_op *op);
 
 /* Runs a segment again, now keeping all that its backward needs. */
 void run_segment_again(struct run *run, const struct segment *segment);

@@ -113,7 +113,7 @@ int64_t run_kept_bytes(struct run *run, const struct tape_op *op) {
   return kept_until(run, op, KEPT_COUNT);
 }
 
-int64_t run_made_bytes(struct run *run, const struct tape_op *op) {
+static int64_t run_made_bytes(struct run *run, const struct tape_op *op) {
   return kept_until(run, op, KEPT_OWN);
 }
 
