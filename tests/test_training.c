@@ -746,10 +746,10 @@ static void steps_in_backward_free_gradients(void **state) {
  * with the loss outside of it. A kernel keeps logits, a sum a row and places.
  * In place the softmax is kept, and there is one gradient. Shifted, the output
  * has 32 bits, and 60 rows are copied (the same in PyTorch 1.13 and 2.6).
- * What is compared by values has targets, too; the number of mse is in a tensor
- * of that size, and bce has five of work (1.13: 32 bits at 4 and 7 V). Those in
- * parts are what PyTorch 1.13 did with losses of `logits.split(..)`, as float,
- * summed up; likewise without a name for the logits.
+ * Losses that compare values have targets, too. The number of mse is in a
+ * tensor of that size, and bce has five of work (1.13: 32 bits at 4 and 7 V).
+ * Losses in parts are those of PyTorch 1.13 with `logits.split(..)`, in float32
+ * and summed up; a program without a name for the logits gives the same.
  */
 static void losses_are_computed_in_32_bits(void **state) {
   (void)state;

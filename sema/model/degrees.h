@@ -29,7 +29,7 @@ void degrees_idle(const struct model *model, const struct settings *settings,
 
 /*
  * The dense layer that a fused loss includes for the node of an output, with
- * functions of single values behind it, as a softcap or a scale; -1: none.
+ * functions of single values behind it, such as a softcap or a scale; -1: none.
  */
 int64_t degrees_head(const struct model *model, int64_t node);
 
