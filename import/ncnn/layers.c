@@ -1,4 +1,5 @@
-/* Translates the layers of ncnn. A blob has the axes c, h, w, and no batch. */
+/* Translates the layers of ncnn with weights or windows. A blob has the axes c,
+ * h, w, and no batch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,28 +30,28 @@ bool ncnn_type(struct graph *graph, size_t index, struct import_type *type) {
 
 /* Nodes */
 
-static Onnx__NodeProto *node_of(struct ncnn *n, const char *type, size_t more) {
+Onnx__NodeProto *ncnn_node(struct ncnn *n, const char *type, size_t more) {
   return said_node(&n->s, type, n->ins.count + more, n->outs.count + 1);
 }
 
-static bool give(struct ncnn *n, Onnx__NodeProto *node, int axes) {
+bool ncnn_give(struct ncnn *n, Onnx__NodeProto *node, int axes) {
   said_give(&n->s, node, n->outs.at[0]);
   ncnn_set_axes(n, n->outs.at[0], axes);
   return true;
 }
 
-static const char *in(struct ncnn *n) {
+const char *ncnn_in(struct ncnn *n) {
   return n->ins.at[0];
 }
 
-static int axes_in(const struct ncnn *n) {
+int ncnn_axes_in(const struct ncnn *n) {
   return ncnn_axes(n, n->ins.at[0]);
 }
 
 /* A node of the layer's input and another value. */
-static Onnx__NodeProto *with(struct ncnn *n, const char *type,
-                             const char *value, const char *other) {
-  Onnx__NodeProto *node = node_of(n, type, 2);
+Onnx__NodeProto *ncnn_with(struct ncnn *n, const char *type, const char *value,
+                           const char *other) {
+  Onnx__NodeProto *node = ncnn_node(n, type, 2);
   said_take(&n->s, node, value);
   if (other)
     said_take(&n->s, node, other);
@@ -76,7 +77,7 @@ static bool say_unknown(struct ncnn *n) {
   char type[65];
   snprintf(type, sizeof type, "%.*s",
            (int)(n->type.length < 64 ? n->type.length : 64), n->type.at);
-  Onnx__NodeProto *node = node_of(n, type, 0);
+  Onnx__NodeProto *node = ncnn_node(n, type, 0);
   node->domain = said_copy(&n->s, "ncnn");
   for (size_t i = 0; i < n->ins.count; i++)
     said_take(&n->s, node, n->ins.at[i]);
@@ -109,19 +110,19 @@ static bool give_active(struct ncnn *n, Onnx__NodeProto *node, int axes) {
   int64_t kind = ncnn_int(n, 9, 0);
   const double *numbers = n->params[10].values;
   if (kind == 0)
-    return give(n, node, axes);
+    return ncnn_give(n, node, axes);
   if (kind < 0 || kind >= (int64_t)(sizeof names / sizeof *names))
     return ncnn_fail(n, "its activation %lld is not supported",
                      (long long)kind);
   const char *between = said_between(&n->s, node);
-  node = with(n, names[kind], between, NULL);
+  node = ncnn_with(n, names[kind], between, NULL);
   if (kind == 2)
     emit_real(&n->s.x, node, "alpha", numbers[0]);
   if (kind == 3) {
     said_take(&n->s, node, said_real(&n->s, numbers[0]));
     said_take(&n->s, node, said_real(&n->s, numbers[1]));
   }
-  return give(n, node, axes);
+  return ncnn_give(n, node, axes);
 }
 
 /* Sources */
@@ -148,7 +149,7 @@ bool ncnn_memory(struct ncnn *n) {
       dims[axes++] = ncnn_int(n, i, 0);
   Onnx__NodeProto *node = said_node(&n->s, "Identity", 1, 1);
   said_take(&n->s, node, weight(n, "data", dims, axes));
-  return give(n, node, axes);
+  return ncnn_give(n, node, axes);
 }
 
 /* Layers with weights */
@@ -199,8 +200,9 @@ bool ncnn_conv(struct ncnn *n) {
                      (long long)kernel[1]);
   const int64_t plain[4] = {outs, ins / groups, kernel[0], kernel[1]};
   const int64_t turned[4] = {ins, outs / groups, kernel[0], kernel[1]};
-  Onnx__NodeProto *node = with(n, n->row->onnx, in(n),
-                               weight(n, "weight", back ? turned : plain, 4));
+  Onnx__NodeProto *node =
+      ncnn_with(n, n->row->onnx, ncnn_in(n),
+                weight(n, "weight", back ? turned : plain, 4));
   if (ncnn_int(n, 5, 0))
     said_take(&n->s, node, row_of_weights(n, "bias", outs));
   emit_int(&n->s.x, node, "group", groups);
@@ -221,10 +223,11 @@ bool ncnn_dense(struct ncnn *n) {
   if (outs < 1 || outs > MOST_SIZE || all < outs || all % outs)
     return ncnn_fail(n, "its sizes are not supported");
   const int64_t dims[2] = {outs, all / outs};
-  const char *value = in(n);
-  if (axes_in(n) != 1)
-    value = said_between(&n->s, with(n, "Flatten", value, NULL));
-  Onnx__NodeProto *node = with(n, "Gemm", value, weight(n, "weight", dims, 2));
+  const char *value = ncnn_in(n);
+  if (ncnn_axes_in(n) != 1)
+    value = said_between(&n->s, ncnn_with(n, "Flatten", value, NULL));
+  Onnx__NodeProto *node =
+      ncnn_with(n, "Gemm", value, weight(n, "weight", dims, 2));
   emit_int(&n->s.x, node, "transB", 1);
   if (ncnn_int(n, 1, 0))
     said_take(&n->s, node, row_of_weights(n, "bias", outs));
@@ -235,7 +238,8 @@ bool ncnn_embed(struct ncnn *n) {
   const int64_t dims[2] = {ncnn_int(n, 1, 0), ncnn_int(n, 0, 0)};
   if (dims[0] < 1 || dims[1] < 1 || dims[0] > MOST_SIZE || dims[1] > MOST_SIZE)
     return ncnn_fail(n, "its sizes are not supported");
-  return give(n, with(n, "Gather", weight(n, "weight", dims, 2), in(n)), 2);
+  return ncnn_give(
+      n, ncnn_with(n, "Gather", weight(n, "weight", dims, 2), ncnn_in(n)), 2);
 }
 
 static bool channels_of(struct ncnn *n, int id, int64_t *channels) {
@@ -251,41 +255,44 @@ bool ncnn_batch_norm(struct ncnn *n) {
   int64_t channels;
   if (!channels_of(n, 0, &channels))
     return false;
-  Onnx__NodeProto *node = node_of(n, "BatchNormalization", 4);
-  said_take(&n->s, node, in(n));
+  Onnx__NodeProto *node = ncnn_node(n, "BatchNormalization", 4);
+  said_take(&n->s, node, ncnn_in(n));
   for (int i = 0; i < 4; i++)
     said_take(&n->s, node, row_of_weights(n, names[i], channels));
   emit_real(&n->s.x, node, "epsilon", ncnn_real(n, 1, 0));
-  return give(n, node, axes_in(n));
+  return ncnn_give(n, node, ncnn_axes_in(n));
 }
 
 /* A weight for each channel, in front of the axes of a map. */
 static const char *by_channel(struct ncnn *n, const char *name,
                               int64_t channels) {
   const int64_t dims[3] = {channels, 1, 1};
-  return weight(n, name, dims, axes_in(n) ? axes_in(n) : 3);
+  return weight(n, name, dims, ncnn_axes_in(n) ? ncnn_axes_in(n) : 3);
 }
 
 /* 0 channels, 1 bias; -233: the factors are another blob. */
 bool ncnn_scale(struct ncnn *n) {
   int64_t channels;
   if (ncnn_int(n, 0, 0) == -233 && n->ins.count > 1)
-    return give(n, with(n, "Mul", in(n), n->ins.at[1]), axes_in(n));
+    return ncnn_give(n, ncnn_with(n, "Mul", ncnn_in(n), n->ins.at[1]),
+                     ncnn_axes_in(n));
   if (!channels_of(n, 0, &channels))
     return false;
   Onnx__NodeProto *node =
-      with(n, "Mul", in(n), by_channel(n, "weight", channels));
+      ncnn_with(n, "Mul", ncnn_in(n), by_channel(n, "weight", channels));
   if (ncnn_int(n, 1, 0))
-    node = with(n, "Add", said_between(&n->s, node),
-                by_channel(n, "bias", channels));
-  return give(n, node, axes_in(n));
+    node = ncnn_with(n, "Add", said_between(&n->s, node),
+                     by_channel(n, "bias", channels));
+  return ncnn_give(n, node, ncnn_axes_in(n));
 }
 
 bool ncnn_prelu(struct ncnn *n) {
   int64_t slopes;
   return channels_of(n, 0, &slopes) &&
-         give(n, with(n, "PRelu", in(n), by_channel(n, "weight", slopes)),
-              axes_in(n));
+         ncnn_give(
+             n,
+             ncnn_with(n, "PRelu", ncnn_in(n), by_channel(n, "weight", slopes)),
+             ncnn_axes_in(n));
 }
 
 /* GroupNorm: 0 groups, 1 channels, 2 eps; else 0 size, 1 eps. */
@@ -296,24 +303,24 @@ bool ncnn_norm(struct ncnn *n) {
     return false;
   if (!ncnn_int(n, 2 + group, 1))
     return ncnn_fail(n, "without factors it is not supported");
-  Onnx__NodeProto *node =
-      with(n, n->row->onnx, in(n), row_of_weights(n, "weight", channels));
+  Onnx__NodeProto *node = ncnn_with(n, n->row->onnx, ncnn_in(n),
+                                    row_of_weights(n, "weight", channels));
   said_take(&n->s, node, row_of_weights(n, "bias", channels));
   if (group)
     emit_int(&n->s.x, node, "num_groups", ncnn_int(n, 0, 1));
   emit_real(&n->s.x, node, "epsilon", ncnn_real(n, 1 + group, 0.001));
-  return give(n, node, axes_in(n));
+  return ncnn_give(n, node, ncnn_axes_in(n));
 }
 
 bool ncnn_lrn(struct ncnn *n) {
   if (ncnn_int(n, 0, 0) != 0)
     return ncnn_fail(n, "within a channel it is not supported");
-  Onnx__NodeProto *node = with(n, "LRN", in(n), NULL);
+  Onnx__NodeProto *node = ncnn_with(n, "LRN", ncnn_in(n), NULL);
   emit_int(&n->s.x, node, "size", ncnn_int(n, 1, 5));
   emit_real(&n->s.x, node, "alpha", ncnn_real(n, 2, 1));
   emit_real(&n->s.x, node, "beta", ncnn_real(n, 3, 0.75));
   emit_real(&n->s.x, node, "bias", ncnn_real(n, 4, 1));
-  return give(n, node, axes_in(n));
+  return ncnn_give(n, node, ncnn_axes_in(n));
 }
 
 /* Maps */
@@ -325,20 +332,22 @@ bool ncnn_pool(struct ncnn *n) {
   int64_t kernel[2], stride[2], sizes[2], ends = ncnn_int(n, 5, 0);
   Onnx__NodeProto *node;
   if (ncnn_int(n, 4, 0)) { /* its output has channels alone */
-    node = with(n, mean ? "GlobalAveragePool" : "GlobalMaxPool", in(n), NULL);
-    return give(n, with(n, "Flatten", said_between(&n->s, node), NULL), 1);
+    node = ncnn_with(n, mean ? "GlobalAveragePool" : "GlobalMaxPool",
+                     ncnn_in(n), NULL);
+    return ncnn_give(
+        n, ncnn_with(n, "Flatten", said_between(&n->s, node), NULL), 1);
   }
   pair_of(n, 8, 18, 0, sizes);
   if (ncnn_int(n, 7, 0) && (!mean || sizes[0] < 1))
     return ncnn_fail(n, "to these sizes it is not supported");
   if (ncnn_int(n, 7, 0)) {
-    node = with(n, "AdaptiveAveragePool", in(n), NULL);
+    node = ncnn_with(n, "AdaptiveAveragePool", ncnn_in(n), NULL);
     emit_ints(&n->s.x, node, "output_size", sizes, 2);
-    return give(n, node, 3);
+    return ncnn_give(n, node, 3);
   }
   pair_of(n, 1, 11, 1, kernel);
   pair_of(n, 2, 12, 1, stride);
-  node = with(n, mean ? "AveragePool" : "MaxPool", in(n), NULL);
+  node = ncnn_with(n, mean ? "AveragePool" : "MaxPool", ncnn_in(n), NULL);
   emit_ints(&n->s.x, node, "kernel_shape", kernel, 2);
   emit_ints(&n->s.x, node, "strides", stride, 2);
   emit_int(&n->s.x, node, "ceil_mode", ends == 0);
@@ -349,7 +358,7 @@ bool ncnn_pool(struct ncnn *n) {
               ends == 2 ? "SAME_UPPER" : "SAME_LOWER");
   else
     put_pads(n, node, 3, 13, 14, 15);
-  return give(n, node, 3);
+  return ncnn_give(n, node, 3);
 }
 
 /* 0 kind, 1 and 2 factors of h and w, 3 and 4 sizes, 6 corners meet. */
@@ -359,8 +368,8 @@ bool ncnn_interp(struct ncnn *n) {
           wide = ncnn_int(n, 4, 0);
   if (mode < 1 || mode > 3 || n->ins.count > 1)
     return ncnn_fail(n, "its way of resizing is not supported");
-  Onnx__NodeProto *node = node_of(n, "Resize", 4);
-  said_take(&n->s, node, in(n));
+  Onnx__NodeProto *node = ncnn_node(n, "Resize", 4);
+  said_take(&n->s, node, ncnn_in(n));
   said_take(&n->s, node, NULL);
   const int64_t axes[2] = {2, 3}, sizes[2] = {high, wide};
   if (high > 0 && wide > 0) {
@@ -378,7 +387,7 @@ bool ncnn_interp(struct ncnn *n) {
                                     : "half_pixel");
   if (mode == 1)
     emit_text(&n->s.x, node, "nearest_mode", "floor");
-  return give(n, node, 3);
+  return ncnn_give(n, node, 3);
 }
 
 bool ncnn_padding(struct ncnn *n) {
@@ -386,323 +395,11 @@ bool ncnn_padding(struct ncnn *n) {
   int64_t mode = ncnn_int(n, 4, 0);
   const int64_t pads[8] = {0, 0, ncnn_int(n, 0, 0), ncnn_int(n, 2, 0),
                            0, 0, ncnn_int(n, 1, 0), ncnn_int(n, 3, 0)};
-  if (mode < 0 || mode > 2 || axes_in(n) != 3)
+  if (mode < 0 || mode > 2 || ncnn_axes_in(n) != 3)
     return ncnn_fail(n, "its way of padding is not supported");
-  Onnx__NodeProto *node = with(n, "Pad", in(n), said_ints(&n->s, pads, 8));
+  Onnx__NodeProto *node =
+      ncnn_with(n, "Pad", ncnn_in(n), said_ints(&n->s, pads, 8));
   said_take(&n->s, node, said_real(&n->s, ncnn_real(n, 5, 0)));
   emit_text(&n->s.x, node, "mode", modes[mode]);
-  return give(n, node, 3);
-}
-
-/* 0 1 2 offsets of w, h, c, 3 4 5 sizes; or lists of 9 starts, 10 ends, 11
- * axes. */
-bool ncnn_crop(struct ncnn *n) {
-  int axes = axes_in(n), parts = n->params[9].count;
-  int64_t from[3], to[3], at[3];
-  const double *axis = n->params[11].values;
-  if (axes < 1 || n->ins.count > 1 || parts > 3 || parts != n->params[10].count)
-    return ncnn_fail(n, "its numbers are not supported");
-  for (int i = 0; i < parts; i++) { /* from, to, and axes of c, h, w */
-    int place = n->params[11].count > i ? (int)axis[i] : i;
-    from[i] = (int64_t)n->params[9].values[i];
-    to[i] = (int64_t)n->params[10].values[i];
-    to[i] = to[i] == -233 ? MOST_SIZE : to[i];
-    at[i] = place < 0 ? place : place + 1;
-  }
-  for (int i = 0; parts == 0 && i < axes; i++) {
-    int64_t size = ncnn_int(n, 3 + i, 0);
-    from[i] = ncnn_int(n, i, 0);
-    to[i] = size > 0 && size < MOST_SIZE ? from[i] + size : MOST_SIZE;
-    at[i] = axes - i;
-  }
-  int count = parts ? parts : axes;
-  Onnx__NodeProto *node = node_of(n, "Slice", 3);
-  said_take(&n->s, node, in(n));
-  said_take(&n->s, node, said_ints(&n->s, from, count));
-  said_take(&n->s, node, said_ints(&n->s, to, count));
-  said_take(&n->s, node, said_ints(&n->s, at, count));
-  return give(n, node, axes);
-}
-
-/* Joins and parts */
-
-bool ncnn_concat(struct ncnn *n) {
-  Onnx__NodeProto *node = node_of(n, "Concat", 0);
-  for (size_t i = 0; i < n->ins.count; i++)
-    said_take(&n->s, node, n->ins.at[i]);
-  emit_int(&n->s.x, node, "axis", ncnn_int(n, 0, 0) + 1);
-  return give(n, node, axes_in(n));
-}
-
-static bool give_part(struct ncnn *n, size_t out, int64_t from, int64_t to,
-                      int64_t axis) {
-  Onnx__NodeProto *node = node_of(n, "Slice", 3);
-  said_take(&n->s, node, in(n));
-  said_take(&n->s, node, said_ints(&n->s, &from, 1));
-  said_take(&n->s, node, said_ints(&n->s, &to, 1));
-  said_take(&n->s, node, said_ints(&n->s, &axis, 1));
-  said_give(&n->s, node, n->outs.at[out]);
-  ncnn_set_axes(n, n->outs.at[out], axes_in(n));
-  return true;
-}
-
-/* Parameter 0: the sizes, where -233 is an equal share of the rest; 1: axis. */
-bool ncnn_slice(struct ncnn *n) {
-  const struct ncnn_param *sizes = &n->params[0];
-  int64_t axis = ncnn_int(n, 1, 0) + 1, from = 0;
-  bool equal = sizes->count > 0 && sizes->values[0] == -233;
-  if (sizes->count < 1 || (size_t)sizes->count != n->outs.count)
-    return ncnn_fail(n, "it has %zu outputs and %d sizes", n->outs.count,
-                     sizes->count);
-  for (int i = 0; i < sizes->count; i++) {
-    double size = sizes->values[i];
-    bool share = size == -233, last = i + 1 == sizes->count;
-    if (share != equal && !(share && last))
-      return ncnn_fail(n, "sizes beside equal shares are not supported");
-    if (!share && (size < 1 || size > MOST_SIZE))
-      return ncnn_fail(n, "its sizes are not supported");
-  }
-  for (int i = 0; !equal && i < sizes->count; i++) {
-    bool share = sizes->values[i] == -233;
-    int64_t to = share ? MOST_SIZE : from + (int64_t)sizes->values[i];
-    give_part(n, (size_t)i, from, to, axis);
-    from = to;
-  }
-  if (!equal)
-    return true;
-  Onnx__NodeProto *node = with(n, "Split", in(n), NULL);
-  emit_int(&n->s.x, node, "axis", axis);
-  emit_int(&n->s.x, node, "num_outputs", sizes->count);
-  for (size_t i = 0; i < n->outs.count; i++) {
-    said_give(&n->s, node, n->outs.at[i]);
-    ncnn_set_axes(n, n->outs.at[i], axes_in(n));
-  }
-  return true;
-}
-
-/* 0: the axes of the output as w, h, c. */
-bool ncnn_permute(struct ncnn *n) {
-  static const int64_t orders[][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 1, 3},
-                                      {0, 2, 3, 1}, {0, 3, 1, 2}, {0, 3, 2, 1}};
-  static const int64_t turned[3] = {0, 2, 1};
-  int64_t kind = ncnn_int(n, 0, 0);
-  int axes = axes_in(n);
-  if (kind < 0 || kind > 5 || axes < 2 || axes > 3 || (axes == 2 && kind > 1))
-    return ncnn_fail(n, "its order is not supported");
-  Onnx__NodeProto *node = with(n, "Transpose", in(n), NULL);
-  if (axes == 3)
-    emit_ints(&n->s.x, node, "perm", orders[kind], 4);
-  else if (kind)
-    emit_ints(&n->s.x, node, "perm", turned, 3);
-  else
-    emit_ints(&n->s.x, node, "perm", (const int64_t[]){0, 1, 2}, 3);
-  return give(n, node, axes);
-}
-
-/* 0 operation, 1 all axes, 3 axes, 4 whether they stay. */
-bool ncnn_reduction(struct ncnn *n) {
-  static const char *const ops[] = {"ReduceSum",       "ReduceL1",
-                                    "ReduceSumSquare", "ReduceMean",
-                                    "ReduceMax",       "ReduceMin"};
-  int64_t kind = ncnn_int(n, 0, 0), axes[3];
-  bool keep = ncnn_int(n, 4, 0) != 0, all = ncnn_int(n, 1, 1) != 0;
-  int count = all ? axes_in(n) : n->params[3].count;
-  double factor = ncnn_real(n, 2, 1);
-  if (kind < 0 || kind > 5 || count < 1 || count > 3 || factor < 1 ||
-      factor > 1)
-    return ncnn_fail(n, "its operation is not supported");
-  for (int i = 0; i < count; i++) {
-    int64_t axis = all ? i : (int64_t)n->params[3].values[i];
-    axes[i] = axis < 0 ? axis : axis + 1;
-  }
-  Onnx__NodeProto *node =
-      with(n, ops[kind], in(n), said_ints(&n->s, axes, count));
-  emit_int(&n->s.x, node, "keepdims", keep);
-  return give(n, node, keep ? axes_in(n) : axes_in(n) - count);
-}
-
-/* 0 w, 1 h, 2 c: -1 what is left, 0 as before. */
-bool ncnn_reshape(struct ncnn *n) {
-  int64_t dims[4] = {1};
-  int axes = 0;
-  for (int i = 2; i >= 0; i--)
-    if (n->params[i].given && ncnn_int(n, i, 0) != -233)
-      dims[++axes] = ncnn_int(n, i, 0);
-  if (axes == 0)
-    return ncnn_fail(n, "it has no sizes");
-  return give(n, with(n, "Reshape", in(n), said_ints(&n->s, dims, axes + 1)),
-              axes);
-}
-
-bool ncnn_flatten(struct ncnn *n) {
-  return give(n, with(n, "Flatten", in(n), NULL), 1);
-}
-
-/* Channels of each group become neighbours: two reshapes around a move. */
-bool ncnn_shuffle(struct ncnn *n) {
-  static const int64_t order[5] = {0, 2, 1, 3, 4};
-  int64_t groups = ncnn_int(n, 0, 1);
-  const struct ncnn_param *h = &n->hints;
-  int64_t c = h->count > 3 ? (int64_t)h->values[3] : 0;
-  if (groups < 1 || c < 1 || c > MOST_SIZE || c % groups)
-    return ncnn_fail(n, "its sizes are not in the file");
-  if (ncnn_int(n, 1, 0)) /* the other way around */
-    groups = c / groups;
-  const int64_t apart[5] = {0, groups, c / groups, (int64_t)h->values[2],
-                            (int64_t)h->values[1]};
-  const int64_t whole[4] = {0, c, apart[3], apart[4]};
-  Onnx__NodeProto *node = with(n, "Reshape", in(n), said_ints(&n->s, apart, 5));
-  node = with(n, "Transpose", said_between(&n->s, node), NULL);
-  emit_ints(&n->s.x, node, "perm", order, 5);
-  return give(
-      n,
-      with(n, "Reshape", said_between(&n->s, node), said_ints(&n->s, whole, 4)),
-      3);
-}
-
-bool ncnn_pixel_shuffle(struct ncnn *n) {
-  Onnx__NodeProto *node = with(n, "DepthToSpace", in(n), NULL);
-  emit_int(&n->s.x, node, "blocksize", ncnn_int(n, 0, 1));
-  emit_text(&n->s.x, node, "mode", ncnn_int(n, 1, 0) ? "DCR" : "CRD");
-  return give(n, node, 3);
-}
-
-/* Element by element */
-
-/* 0: product, sum, largest. */
-bool ncnn_eltwise(struct ncnn *n) {
-  static const char *const ops[] = {"Mul", "Add", "Max"};
-  int64_t kind = ncnn_int(n, 0, 0);
-  if (kind < 0 || kind > 2 || n->ins.count < 2)
-    return ncnn_fail(n, "its operation is not supported");
-  for (int i = 0; i < n->params[1].count; i++)
-    if (n->params[1].values[i] < 1 || n->params[1].values[i] > 1)
-      return ncnn_fail(n, "its coefficients are not supported");
-  const char *value = in(n);
-  for (size_t i = 1; i < n->ins.count; i++) {
-    Onnx__NodeProto *node = with(n, ops[kind], value, n->ins.at[i]);
-    if (i + 1 == n->ins.count)
-      return give(n, node, axes_in(n));
-    value = said_between(&n->s, node);
-  }
-  return true;
-}
-
-/* A row beside a map has a value for each channel: c becomes c, 1, 1. */
-static const char *by_channels(struct ncnn *n, const char *value, int axes,
-                               int beside) {
-  static const int64_t last[2] = {2, 3};
-  if (axes != 1 || beside < 2)
-    return value;
-  return said_between(
-      &n->s, with(n, "Unsqueeze", value, said_ints(&n->s, last, beside - 1)));
-}
-
-/* 0 operation, 1: with the number 2. */
-bool ncnn_binary(struct ncnn *n) {
-  static const char *const ops[] = {"Add", "Sub", "Mul", "Div", "Max",
-                                    "Min", "Pow", "Sub", "Div"};
-  int64_t kind = ncnn_int(n, 0, 0);
-  bool number = ncnn_int(n, 1, 0) != 0, reverse = kind > 6;
-  if (kind < 0 || kind > 8 || (!number && n->ins.count < 2))
-    return ncnn_fail(n, "its operation is not supported");
-  const char *first = in(n);
-  const char *other =
-      number ? said_real(&n->s, ncnn_real(n, 2, 0)) : n->ins.at[1];
-  int axes = axes_in(n);
-  if (!number) {
-    int more = ncnn_axes(n, other);
-    first = by_channels(n, first, axes, more);
-    other = by_channels(n, other, more, axes);
-    axes = more > axes ? more : axes;
-  }
-  return give(n,
-              reverse ? with(n, ops[kind], other, first)
-                      : with(n, ops[kind], first, other),
-              axes);
-}
-
-bool ncnn_unary(struct ncnn *n) {
-  static const char *const ops[] = {
-      "Abs", "Neg", "Floor", "Ceil", "", "Sqrt", "",           "Exp", "Log",
-      "Sin", "Cos", "Tan",   "",     "", "",     "Reciprocal", "Tanh"};
-  int64_t kind = ncnn_int(n, 0, 0);
-  if (kind == 4)
-    return give(n, with(n, "Mul", in(n), in(n)), axes_in(n));
-  if (kind < 0 || kind >= (int64_t)(sizeof ops / sizeof *ops) || !*ops[kind])
-    return ncnn_fail(n, "its operation is not supported");
-  return give(n, with(n, ops[kind], in(n), NULL), axes_in(n));
-}
-
-bool ncnn_plain(struct ncnn *n) {
-  Onnx__NodeProto *node = with(n, n->row->onnx, in(n), NULL);
-  if (slice_is(n->type, "GELU") && ncnn_int(n, 0, 0))
-    emit_text(&n->s.x, node, "approximate", "tanh");
-  return give(n, node, axes_in(n));
-}
-
-bool ncnn_slope(struct ncnn *n) {
-  bool elu = slice_is(n->type, "ELU");
-  double slope = ncnn_real(n, 0, elu ? 0.1 : 0);
-  bool leaky = !elu && (slope > 0 || slope < 0);
-  Onnx__NodeProto *node =
-      with(n, leaky ? "LeakyRelu" : n->row->onnx, in(n), NULL);
-  if (elu || leaky)
-    emit_real(&n->s.x, node, "alpha", slope);
-  return give(n, node, axes_in(n));
-}
-
-bool ncnn_clip(struct ncnn *n) {
-  Onnx__NodeProto *node =
-      with(n, "Clip", in(n), said_real(&n->s, ncnn_real(n, 0, -3.4e38)));
-  said_take(&n->s, node, said_real(&n->s, ncnn_real(n, 1, 3.4e38)));
-  return give(n, node, axes_in(n));
-}
-
-bool ncnn_softmax(struct ncnn *n) {
-  int64_t axis = ncnn_int(n, 0, 0);
-  Onnx__NodeProto *node = with(n, "Softmax", in(n), NULL);
-  emit_int(&n->s.x, node, "axis", axis < 0 ? axis : axis + 1);
-  return give(n, node, axes_in(n));
-}
-
-/* A gate, alone or times the input: Swish, HardSigmoid, HardSwish. */
-bool ncnn_hard(struct ncnn *n) {
-  Onnx__NodeProto *node = with(n, n->row->onnx, in(n), NULL);
-  if (!slice_is(n->type, "Swish")) {
-    emit_real(&n->s.x, node, "alpha", ncnn_real(n, 0, 0.2));
-    emit_real(&n->s.x, node, "beta", ncnn_real(n, 1, 0.5));
-  }
-  if (slice_is(n->type, "HardSigmoid"))
-    return give(n, node, axes_in(n));
-  return give(n, with(n, "Mul", in(n), said_between(&n->s, node)), axes_in(n));
-}
-
-bool ncnn_same(struct ncnn *n) {
-  if (n->ins.count > 1) { /* it names the outputs */
-    ncnn_leave(n);
-    return true;
-  }
-  double scale = slice_is(n->type, "Dropout") ? ncnn_real(n, 0, 1) : 1;
-  if (scale < 1 || scale > 1)
-    return give(n, with(n, "Mul", in(n), said_real(&n->s, scale)), axes_in(n));
-  return give(n, with(n, "Identity", in(n), NULL), axes_in(n));
-}
-
-bool ncnn_split(struct ncnn *n) {
-  for (size_t i = 0; i < n->outs.count; i++) {
-    said_give(&n->s, with(n, "Identity", in(n), NULL), n->outs.at[i]);
-    ncnn_set_axes(n, n->outs.at[i], axes_in(n));
-  }
-  return true;
-}
-
-/* Boxes are decoded without weights: what such a layer reads is an output. */
-bool ncnn_boxes(struct ncnn *n) {
-  graph_note(n->graph,
-             "%.*s `%.64s` is left out: it has no weights, and its inputs "
-             "become outputs.",
-             (int)n->type.length, n->type.at, n->s.at);
-  ncnn_leave(n);
-  return true;
+  return ncnn_give(n, node, 3);
 }

@@ -61,6 +61,18 @@ double ncnn_real(const struct ncnn *n, int id, double usual);
 int ncnn_axes(const struct ncnn *n, const char *blob);
 void ncnn_set_axes(struct ncnn *n, const char *blob, int axes);
 
+/* The first input of the current layer, and its axes. */
+const char *ncnn_in(struct ncnn *n);
+int ncnn_axes_in(const struct ncnn *n);
+
+/* A node of the current layer with room for `more` inputs besides its own. */
+Onnx__NodeProto *ncnn_node(struct ncnn *n, const char *type, size_t more);
+/* The same of a value and, if it is not NULL, another one. */
+Onnx__NodeProto *ncnn_with(struct ncnn *n, const char *type, const char *value,
+                           const char *other);
+/* Makes the node's result the layer's first output; true. */
+bool ncnn_give(struct ncnn *n, Onnx__NodeProto *node, int axes);
+
 /* Leaves out the current layer and its outputs. */
 void ncnn_leave(struct ncnn *n);
 bool ncnn_is_left(const struct ncnn *n, const char *blob);
