@@ -126,7 +126,7 @@ static const struct family families[] = {
      "conv 8 3x3 pad bn relu;", NULL, NULL, NULL, "fmt"},
     {"lines with their shapes", 1000, "input 8x8x8\n",
      "conv 8 3x3 pad bn relu\n", NULL, NULL, NULL, "fmt-shapes"},
-    {"constants, and a wrong name in a loop", 250, "input 8\n",
+    {"constants, and a wrong name in a loop", 1600, "input 8\n",
      "let value_@ = @\n", NULL, "repeat @ { linear wrong_name }\n", NULL, NULL},
     {"constants, and a wrong layer in a loop", 200, "input 8\n",
      "def value_@() { relu }\n", NULL, "repeat @ { wrong_name 3 }\n", NULL,
