@@ -83,6 +83,11 @@ static void sources_are_what_a_person_would_write(void **state) {
   free(source);
   free(newer);
   free(json);
+  source = import(FOLDER "training.json", "");
+  assert_string_equal(source,
+                      "net training\ninput 6\nadd {} { fc 6; dropout 0.2 "
+                      "inplace=on; droppath 0.25 }\n");
+  free(source);
   expect(NETC " " FOLDER "gru.pt2 --depth 0 --units bytes", 0,
          "\n  files      weights 16,260 B, ",
          "note: the file is read as torch.export");

@@ -253,6 +253,8 @@ oracle:
 sample = alexnet bert gpt2 mobilenet_v3 resnet swin transformer vit
 MOVING = $(shell git rev-parse --short=6 HEAD 2>/dev/null || echo 1)
 in_oracle = tools/oracle/run.sh $(ORACLE)
+package = rm -rf $(build)/package && \
+  $(PYTHON) -m zipfile -e $(build)/netc-*.whl $(build)/package
 check-oracle: oracle $(build)/netc
 	$(in_oracle) python3 tools/oracle/compare.py $(build)/netc --exact \
 	  $(sample:%=examples/zoo/%.net)
@@ -262,6 +264,12 @@ check-oracle: oracle $(build)/netc
 	  --precisions f32
 	$(in_oracle) python3 tools/random_nets $(build)/netc 32 970000 \
 	  --profile torch2-cpu --jobs $(JOBS)
+	@# Its programs of torch.export, where Debian 12's writes ONNX.
+	[ -e $(build)/netc-*.whl ] || $(MAKE) wheel
+	$(package)
+	$(in_oracle) env PYTHONPATH=$(build)/package \
+	  PATH=$(abspath $(build)):/usr/bin:/bin \
+	  python3 tests/python.py $(abspath $(build)) Modules
 	-$(in_oracle) python3 tools/oracle/drawn.py $(build)/netc 32 \
 	  $$((0x$(MOVING)))
 
@@ -269,8 +277,7 @@ check-oracle: oracle $(build)/netc
 # writes for them: minutes. VISION=name for some of them.
 VISION = $(modules)
 oracle-torchvision: oracle wheel
-	rm -rf $(build)/package
-	$(PYTHON) -m zipfile -e $(build)/netc-*.whl $(build)/package
+	$(package)
 	$(in_oracle) env PYTHONPATH=$(build)/package python3 \
 	  tools/oracle/compare.py $(build)/netc $(VISION:%=torchvision:%)
 

@@ -5,9 +5,10 @@ usage: tools/oracle/run.sh ROOT python3 tools/exported_truth.py [FOLDER]
 
 writes NAME.pt2, NAME.in.npy, NAME.out.npy and truth.csv into FOLDER
 (tests/data/import/exported), with PyTorch 2.6. Stack traces are left out of the
-JSON, which are most of its bytes. lenet.json is its program alone. newer.pt2 is lenet.pt2 in the archive that
-PyTorch writes from 2.8 on, by torch/export/pt2_archive/constants.py: what that
-version itself writes was not at hand.
+JSON, which are most of its bytes. lenet.json is its program alone, training.json
+one of training mode. newer.pt2 is lenet.pt2 in the archive that PyTorch writes
+from 2.8 on, by torch/export/pt2_archive/constants.py: what that version itself
+writes was not at hand.
 """
 import io
 import json
@@ -20,6 +21,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.flop_counter import FlopCounterMode
+from torchvision.ops import StochasticDepth
 from torchvision.models.swin_transformer import SwinTransformer
 
 
@@ -123,6 +125,18 @@ class Calls(nn.Module):
                           .squeeze(1)], 1).sum(2).pow(2)
 
 
+class Training(nn.Module):
+    """Of layers that only training has."""
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 6)
+        self.drop = nn.Dropout(0.2, inplace=True)
+        self.depth = StochasticDepth(0.25, "row")
+
+    def forward(self, x):
+        return x + self.depth(self.drop(self.fc(x)))
+
+
 def swin():
     return SwinTransformer([2, 2], 8, [2, 2], [1, 2], [4, 4], num_classes=6)
 
@@ -213,6 +227,12 @@ def main():
                 own = json.loads(members["serialized_exported_program.json"])
                 with open(f"{folder}/lenet.json", "w") as file:
                     json.dump(own, file, indent=1)
+    program = torch.export.export(Training(), (torch.zeros(1, 6),))
+    path = f"{folder}/training.json"
+    torch.export.save(program, path)
+    own = repack("training", path)["serialized_exported_program.json"]
+    with open(path, "wb") as file:
+        file.write(own)
 
 
 if __name__ == "__main__":

@@ -272,6 +272,22 @@ bool call_dropout(struct exported *p) {
   Onnx__NodeProto *node = exported_node(p, "Dropout", 2);
   said_take(&p->s, node, value ? value : exported_tensor(p, "self"));
   said_take(&p->s, node, said_real(&p->s, exported_real(p, "p", 0.5)));
+  emit_int(&p->s.x, node, "inplace", strstr(p->target, "_.") != NULL);
+  return exported_give(p, node, 0);
+}
+
+/* 1 where a number drawn from 0 to 1 is less than p. */
+bool call_bernoulli(struct exported *p) {
+  struct meta m;
+  if (!exported_out_meta(p, 0, &m))
+    return false;
+  Onnx__NodeProto *node = exported_node(p, p->row->onnx, 1);
+  said_take(&p->s, node, exported_tensor(p, "self"));
+  const char *less = pair(p, "Less", said_between(&p->s, node),
+                          said_real(&p->s, exported_real(p, "p", 0.5)));
+  node = exported_node(p, "Cast", 1);
+  said_take(&p->s, node, less);
+  emit_int(&p->s.x, node, "to", m.type);
   return exported_give(p, node, 0);
 }
 

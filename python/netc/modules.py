@@ -1,8 +1,9 @@
 """Groups the lines of a source by the submodules of a PyTorch module.
 
 `netc import --flat` writes a line per layer and labels it with the name of the
-file's node, which has PyTorch's path: layer1_layer1_0_conv1_Conv. Here the
-lines of a submodule become a group, so that reports, diagrams and `depth` show
+file's node, which has PyTorch's path: layer1_layer1_0_conv1_Conv in ONNX,
+layer1_0_conv1 in a program of torch.export. Here the lines of a submodule
+become a group, so that reports, diagrams and `depth` show
 modules: layer1.BasicBlock0.conv1.
 """
 from __future__ import annotations
@@ -32,9 +33,12 @@ def _ways(module) -> dict[str, str]:
             called[path] = f"{called[above]}_{word}"
             begins[path] |= {f"{begin}{called[path]}_"
                              for begin in begins[above]}
-        # A label begins with a letter.
-        ways.update((f"n{begin}" if begin[0].isdigit() else begin, path)
-                    for begin in begins[path])
+        # A label begins with a letter, and `netc import` writes n0 as
+        # at_n0.
+        for begin in begins[path]:
+            digit = begin[0].isdigit()
+            ways.update((before + begin, path)
+                        for before in (("n", "at_n") if digit else ("",)))
     return ways
 
 
@@ -180,7 +184,9 @@ def grouped(module, source: str) -> tuple[str, dict[str, str]]:
         groups.go_to(parts)
         while held:
             put(held.pop(0))
-        own = groups.unused(own if own[:1].isalpha() else "layer" + own)
+        if not own[:1].isalpha():  # the module's own call: the layer's word
+            own = line.split()[0].capitalize() + own
+        own = groups.unused(own)
         put(f"{own}: {line}")
         names[label] = ".".join(groups.open + [own])
         paths[names[label]] = path

@@ -1,4 +1,5 @@
-"""Converts PyTorch modules to nets, with ONNX and `netc import`."""
+"""Converts PyTorch modules to nets, with `netc import`: as a program of
+torch.export where PyTorch writes one (2.5 or later), else as ONNX."""
 from __future__ import annotations
 
 import contextlib
@@ -171,26 +172,80 @@ def _net(module, source, name, folded, settings) -> Net:
     return same
 
 
+def _imported(model, folded, *options) -> str:
+    """The source of `netc import`."""
+    to = os.path.splitext(model)[0] + ".net"
+    done = subprocess.run(
+        [program(), "import", model, "-o", to,
+         *([] if folded else ["--flat"]), *options],
+        capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Error(done.stderr.replace(os.path.dirname(model) + os.sep,
+                                        "").rstrip())
+    with open(to, encoding="utf-8") as file:
+        # A file exported in training mode always has this comment.
+        return re.sub(r"^# `.*` also drops values in inference\.\n", "",
+                      file.read(), flags=re.M)
+
+
+def _exported(torch, module, tensors, folder, folded):
+    """The source of a program of torch.export, of training mode. None: this
+    PyTorch or netc cannot, and ONNX is the other way."""
+    def program_of(samples):
+        several = tuple(torch.cat([tensor] * samples) for tensor in tensors)
+        return torch.export.export(module.train(), several, strict=False)
+
+    if not hasattr(getattr(torch, "export", None), "save"):
+        return None
+    model = os.path.join(folder, type(module).__name__ + ".pt2")
+    was = [(part, part.training) for part in module.modules()]
+    try:
+        try:
+            exported = program_of(1)
+        except ValueError:  # a batch norm of one value a channel
+            exported = program_of(2)
+        for name, value in exported.state_dict.items():
+            if isinstance(value, torch.nn.Parameter):  # its size is enough
+                exported.state_dict[name] = torch.nn.Parameter(
+                    torch.zeros((), dtype=value.dtype).expand(value.shape),
+                    value.requires_grad)
+        torch.export.save(exported, model)
+        return _imported(model, folded)
+    except Exception:  # pylint: disable=broad-except
+        return None  # the exporter raises errors of every kind
+    finally:
+        for part, training in was:
+            part.training = training
+
+
 def _source(torch, module, tensors, folder, folded, values=False):
-    """The source of `netc import`, and why it is not of training mode."""
-    model, to = (os.path.join(folder, type(module).__name__ + end)
-                 for end in (".onnx", ".net"))
+    """The source of an ONNX file, and why it is not of training mode."""
+    model = os.path.join(folder, type(module).__name__ + ".onnx")
     with warnings.catch_warnings():
         # The exporter's warnings are about running the file.
         warnings.simplefilter("ignore")
         reason = _export(torch, module, tensors, model, values)
     _mark_buffers(torch, module, model)
-    done = subprocess.run(
-        [program(), "import", model, "-o", to,
-         *([] if folded else ["--flat"]),
-         *([] if values else _own_parameters(module, model))],
-        capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Error(done.stderr.replace(folder + os.sep, "").rstrip())
-    with open(to, encoding="utf-8") as file:
-        # A file exported in training mode always has this comment.
-        return re.sub(r"^# `.*` also drops values in inference\.\n", "",
-                      file.read(), flags=re.M), reason
+    own = [] if values else _own_parameters(module, model)
+    return _imported(model, folded, *own), reason
+
+
+def _of_onnx(torch, module, tensors, folder, folded):
+    """As _source; the file has values where the net needs them."""
+    # Without values, buffers of indices would be inputs of the net.
+    indices = any(buffer.dim() and not buffer.is_floating_point()
+                  for buffer in module.buffers())
+    try:
+        return _source(torch, module, tensors, folder, folded, indices)
+    except Error as error:
+        # The file splits and joins weights of recurrent layers:
+        # that is computed, and needs values.
+        try:
+            if not indices:
+                return _source(torch, module, tensors, folder, folded, True)
+        except (Error, RuntimeError):
+            pass
+        raise error
 
 
 def from_torch(module, *inputs, folded=False, **settings):
@@ -203,23 +258,13 @@ def from_torch(module, *inputs, folded=False, **settings):
     settings.setdefault("batch", tensors[0].shape[0])
     tensors = tuple(tensor[:1] for tensor in tensors)
     name = type(module).__name__
-    # Without values, buffers of indices would be inputs of the net.
-    indices = any(buffer.dim() and not buffer.is_floating_point()
-                  for buffer in module.buffers())
     with tempfile.TemporaryDirectory() as folder:
-        try:
-            source, reason = _source(torch, module, tensors, folder, folded,
-                                     values=indices)
-        except Error as error:
-            # The file splits and joins weights of recurrent layers:
-            # that is computed, and needs values.
-            try:
-                if indices:
-                    raise error
-                source, reason = _source(torch, module, tensors, folder, folded,
-                                        values=True)
-            except (Error, RuntimeError):
-                raise error from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            source = _exported(torch, module, tensors, folder, folded)
+        reason = ""
+        if not source:
+            source, reason = _of_onnx(torch, module, tensors, folder, folded)
     if reason:
         warnings.warn("PyTorch cannot export training mode, so training is "
                       "counted without what only training has, such as "
