@@ -238,7 +238,7 @@ static void add_tensor(struct exported *p, const json_t *spec, const char *key,
   if (at && p->file)
     said_stored(&p->s, c, p->file, at->at, at->bytes);
   else /* packed, or not in the file */
-    said_stored(&p->s, c, "serialized_state_dict.pt/", 0, 0);
+    said_stored(&p->s, c, "", 0, 0);
   if (!trained)
     said_buffer(&p->s, c);
   known->pointer = called->pointer = c->name;

@@ -70,6 +70,10 @@ static struct external_file *look(struct onnx *x, const char *location) {
   struct external_file *file = ARENA_NEW(x->arena, struct external_file);
   const char *folder = x->options->folder;
   struct stat found;
+  if (!*location) {
+    file->absent = "no file is named";
+    return file;
+  }
   if (!stays_inside(location)) {
     file->wrong = "which is outside the model's folder";
     return file;
@@ -117,6 +121,12 @@ bool external_is_there(struct onnx *x, const Onnx__TensorProto *proto) {
 
 bool external_missing(struct onnx *x, const Onnx__TensorProto *proto) {
   const char *location = value_of(proto, "location");
+  if (!location || !*location) {
+    onnx_fail(x, "the values of `%s` are needed, and the file lacks them",
+              onnx_shown(x, proto->name));
+    return graph_help(x->graph, "write the model again with its values, as "
+                                "torch.export.save does");
+  }
   onnx_fail(x,
             "the values of `%s` are in the file `%s` beside the model, which "
             "cannot be read: %s",
