@@ -139,7 +139,7 @@ static void values_that_are_missing_are_told(void **state) {
                           "%s/x.net",
                      folder, folder);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "which cannot be read");
+  assert_holds(r.err, "are needed, and the file lacks them");
   run_free(&r);
   expect("head -c 20000 " FOLDER "gru.pt2 | " NETC " import -", 1, NULL,
          "error: ");

@@ -132,7 +132,7 @@ static struct mistake {
     {"length", "16", "24", "true",
      "the values of `sizes` have 16 bytes, but the model gives 24"},
     {"no-location", "location", "LOCATION", "true",
-     "which is outside the model's folder"},
+     "are needed, and the file lacks them"},
 };
 
 static void check_mistake(void **state) {
