@@ -204,13 +204,19 @@ def _exported(torch, module, tensors, folder, folded):
             exported = program_of(1)
         except ValueError:  # a batch norm of one value a channel
             exported = program_of(2)
-        for name, value in exported.state_dict.items():
+        values = dict(exported.state_dict)
+        for name, value in values.items():
             if isinstance(value, torch.nn.Parameter):  # its size is enough
                 exported.state_dict[name] = torch.nn.Parameter(
                     torch.zeros((), dtype=value.dtype).expand(value.shape),
                     value.requires_grad)
-        torch.export.save(exported, model)
-        return _imported(model, folded)
+        try:
+            torch.export.save(exported, model)
+            return _imported(model, folded)
+        except Error:  # the program computes with parameters, as Swin V2's
+            exported.state_dict.update(values)
+            torch.export.save(exported, model)
+            return _imported(model, folded)
     except Exception:  # pylint: disable=broad-except
         return None  # the exporter raises errors of every kind
     finally:
