@@ -127,16 +127,31 @@ def ends(c, tied):
 # Families
 
 
-@family("smollm3", "mimo", "seed_oss", "hunyuan_v1_dense", "ernie4_5",
-        "exaone4", "olmo3", "glm4")
+# Dense nets: projections with a bias, and what a layer has beside its matrices
+# and two norms, by its width, heads, heads of keys, and their size.
+DENSE = {
+    "smollm3": (0, None), "ernie4_5": (0, None), "helium": (0, None),
+    "cwm": (0, None), "ministral": (0, None), "ministral3": (0, None),
+    "internlm2": (0, None), "vaultgemma": (0, None), "arcee": (0, None),
+    "mimo": (3, None), "seed_oss": (3, None), "glm": (3, None),
+    "glm4": (3, lambda width, heads, kv, dim: 2 * width),
+    "olmo3": (0, lambda width, heads, kv, dim: (heads + kv) * dim),
+    "exaone4": (0, lambda width, heads, kv, dim: 2 * dim),
+    "hunyuan_v1_dense": (0, lambda width, heads, kv, dim: 2 * dim),
+    # Two scalars of xIELU.
+    "apertus": (0, lambda width, heads, kv, dim: 2 * dim + 2),
+}
+
+
+@family(*DENSE)
 def dense(c):
     kind, width = c.data["model_type"], c("hidden_size")
-    heads, kv, dim = heads_of(c)
-    bias = 3 if kind in ("mimo", "seed_oss", "glm4") else 0
-    norms = {"exaone4": 2 * dim, "hunyuan_v1_dense": 2 * dim,
-             "olmo3": (heads + kv) * dim, "glm4": 2 * width}.get(kind, 0)
-    layer = gqa(width, heads, kv, dim, bias=bias, norms=norms)
-    layer += swiglu(width, c("intermediate_size")) + 2 * width
+    bias, more = DENSE[kind]
+    sizes = heads_of(c)
+    matrices = 2 if kind in ("arcee", "apertus") else 3
+    layer = gqa(width, *sizes, bias=bias,
+                norms=more(width, *sizes) if more else 0)
+    layer += matrices * width * c("intermediate_size") + 2 * width
     tied = c("tie_word_embeddings", default=kind in ("smollm3", "ernie4_5"))
     return c.layers() * layer + ends(c, tied)
 
@@ -157,7 +172,8 @@ def mistral3(c):
 
 @family("glm4_moe", "minimax_m2", "hunyuan_v1_moe", "ernie4_5_moe",
         "step3p7", "step3p5", "mimo_v2_flash", "gpt_oss", "minimax_m3",
-        "minimax_m3_vl", "dots1")
+        "minimax_m3_vl", "dots1", "olmoe", "flex_olmo", "granitemoe",
+        "solar_open", "bailing_moe", "exaone_moe", "afmoe")
 def experts(c):
     kind, width = c.data["model_type"], c("hidden_size")
     total = 0
@@ -211,6 +227,16 @@ ATTENTIONS = {
         c, i, norms=sum(heads_of(c)[:2]) * c("head_dim")),
     "hunyuan_v1_moe": lambda c, i: headed(c, i, norms=2 * c("head_dim")),
     "ernie4_5_moe": headed,
+    "olmoe": lambda c, i: headed(
+        c, i, norms=sum(heads_of(c)[:2]) * heads_of(c)[2]),
+    "granitemoe": headed, "solar_open": headed,
+    "bailing_moe": lambda c, i: headed(
+        c, i, norms=2 * heads_of(c)[2] if c("use_qk_norm") else 0),
+    "exaone_moe": lambda c, i: headed(c, i, norms=2 * heads_of(c)[2]),
+    # A gate as large as the queries, and norms behind both branches.
+    "afmoe": lambda c, i: headed(
+        c, i, norms=2 * heads_of(c)[2] + 2 * c("hidden_size")
+        + c("hidden_size") * heads_of(c)[0] * heads_of(c)[2]),
     "dots1": lambda c, i: headed(c, i, norms=2 * heads_of(c)[2]),
     "gpt_oss": lambda c, i: headed(c, i, bias=4,
                                    norms=c("num_attention_heads")),
@@ -243,6 +269,15 @@ FEEDS = {
         c("intermediate_size"), True),
     "minimax_m2": lambda c, i: feed(
         c, True, c("num_local_experts"), c("intermediate_size"), 0, 0, True),
+    "olmoe": lambda c, i: feed(
+        c, True, c("num_experts"), c("intermediate_size"), 0, 0, False),
+    "granitemoe": lambda c, i: feed(
+        c, True, c("num_local_experts"), c("intermediate_size"), 0, 0, False),
+    "afmoe": lambda c, i: feed(
+        c, i >= c("num_dense_layers", "first_k_dense_replace", default=0),
+        c("num_experts", "n_routed_experts"), c("moe_intermediate_size"),
+        c("num_shared_experts", "n_shared_experts")
+        * c("moe_intermediate_size"), c("intermediate_size"), True),
     "hunyuan_v1_moe": lambda c, i: feed(
         c, True, c("num_experts"), c("moe_intermediate_size")[i],
         c("intermediate_size") * c("num_shared_expert")[i], 0, False),
@@ -269,6 +304,10 @@ FEEDS = {
         c("dense_intermediate_size"), True),
 }
 FEEDS["minimax_m3_vl"] = FEEDS["minimax_m3"]
+FEEDS["flex_olmo"] = FEEDS["olmoe"]
+FEEDS["solar_open"] = FEEDS["bailing_moe"] = FEEDS["exaone_moe"] = \
+    FEEDS["afmoe"]
+ATTENTIONS["flex_olmo"] = ATTENTIONS["olmoe"]
 
 
 def minimax_tower(c):
@@ -287,7 +326,15 @@ def minimax_tower(c):
     return count + linear(merge * width, between, True)
 
 
-@family("deepseek_v3", "deepseek_v32", "glm_moe_dsa", "kimi_k2", "kimi_k25")
+@family("youtu")
+def youtu(c):
+    layer = mla(c) + 2 * c("hidden_size")
+    layer += swiglu(c("hidden_size"), c("intermediate_size"))
+    return c.layers() * layer + ends(c, True)
+
+
+@family("deepseek_v3", "deepseek_v32", "glm_moe_dsa", "kimi_k2", "kimi_k25",
+        "glm4_moe_lite")
 def latent(c):
     width, inner = c("hidden_size"), c("moe_intermediate_size")
     kinds = c("indexer_types", default=["full"] * c.layers())
@@ -553,6 +600,17 @@ def granite_hybrid(c):
             c("mamba_n_groups"), c("mamba_d_conv"))
         total += moe(width, c("num_local_experts"), c("intermediate_size"))
     return total + ends(c, c("tie_word_embeddings"))
+
+
+@family("bamba")
+def bamba(c):
+    width = c("hidden_size")
+    layer = 2 * width + swiglu(width, c("intermediate_size"))
+    full = c("attn_layer_indices")
+    mamba = mamba2(width, c("mamba_n_heads"), c("mamba_d_head"),
+                   c("mamba_d_state"), c("mamba_n_groups"), c("mamba_d_conv"))
+    return c.layers() * layer + len(full) * gqa(width, *heads_of(c)) + (
+        c.layers() - len(full)) * mamba + ends(c, False)
 
 
 @family("falcon_h1")

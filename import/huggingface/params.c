@@ -37,18 +37,22 @@ static struct settled word_of(struct hugging *h, const struct stmt *param,
   return (struct settled){.kind = KNOWN_NOT};
 }
 
-/* `attention_bias` is true: the word of the type's row, or the first. */
+/* `qk_norm` is true: the word of the type's row, which is `none` if its class
+ * never has the part; or the first word that is one. */
 static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
                                    const struct fact *fact) {
-  struct slice name, value, word = slice_of("none");
+  struct slice name, value, word = slice_of("off");
+  const struct expr *allowed = param->more->rows->values;
   for (const char *at = h->type->defaults;
        fact->integer && hugging_pair(&at, &name, &value);)
-    if (slice_equal(name, param->name))
+    if (slice_equal(name, param->name) && *value.at != '@')
       word = value;
-  if (fact->integer && (slice_is(word, "none") || slice_is(word, "off")))
-    word = param->more->rows->values->name;
-  if (!fact->integer && !is_allowed(param, word))
-    word = slice_of("off");
+  if (!fact->integer && is_allowed(param, slice_of("none")))
+    word = slice_of("none");
+  for (; fact->integer && slice_is(word, "off") && allowed;
+       allowed = allowed->next)
+    if (!slice_is(allowed->name, "none"))
+      word = allowed->name;
   if (is_allowed(param, word))
     return (struct settled){.kind = KNOWN_WORD, .text = word};
   hugging_refuse(h, fact, "true, false or a word that netc knows here");
