@@ -317,7 +317,8 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "`attention_bias` is 1, not a word, true or false"},
       {"{\"model_type\": \"llama\", \"hidden_act\": \"mish\"}",
        "`hidden_act` is mish, not supported here"},
-      {"{\"model_type\": \"llama\", \"num_attention_heads\": 3}", "imported:"},
+      {"{\"model_type\": \"llama\", \"num_attention_heads\": 3}",
+       "not 1365.3333333333333: `num_attention_heads` is 3"},
       {"{\"model_type\": \"lama\"}", "`--as llama` reads it as a type"},
       {"{\"model_type\": \"warp\"}", "`netc import --types` lists these"},
       {"{\"model_type\": 3}", "`model_type` is 3, not the name of an arch"},
@@ -348,16 +349,22 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "`text_config.hidden_act` is 1.5, not a word"},
       {"{\"model_type\": \"llama\", \"hidden_size\": 512,\n"
        "\"num_attention_heads\": 7}",
-       ":2:24: error: `num_attention_heads` is 7, not a divisor of "
-       "`hidden_size`, 512"},
+       ":1:40: error: `dim` of attention must be an integer, not "
+       "73.14285714285714: `hidden_size` is 512, `num_attention_heads` is 7"},
+      {"{\"model_type\": \"gpt2\", \"n_embd\": 768,\n\"n_head\": 11}",
+       ":1:34: error: 11 heads do not divide 768 channels: `n_embd` is 768, "
+       "`n_head` is 11"},
       {"{\"model_type\": \"llama\", \"num_attention_heads\": 8,\n"
        "\"num_key_value_heads\": 3}",
-       ":2:24: error: `num_key_value_heads` is 3, not a divisor of "
-       "`num_attention_heads`, 8"},
+       ":2:24: error: 3 heads of keys and values do not divide 8 heads of "
+       "queries: `num_key_value_heads` is 3"},
       {"{\"model_type\": \"mixtral\", \"num_local_experts\": 4,\n"
        "\"num_experts_per_tok\": 9}",
-       ":2:24: error: `num_experts_per_tok` is 9, not at most "
-       "`num_local_experts`, 4"},
+       ":1:48: error: 9 of 4 experts: `num_local_experts` is 4, "
+       "`num_experts_per_tok` is 9"},
+      {"{\"model_type\": \"stablelm\", \"qk_layernorm\": true,\n"
+       "\"use_qkv_bias\": true}",
+       "are not supported: `use_qkv_bias` is true, `qk_layernorm` is true"},
       {"{\"model_type\": \"llama\", \"hidden_size\": [1]}",
        "`hidden_size` is a list, not from 1"},
       {"{\"model_type\": \"llama\", \"rms_norm_eps\": -1e-5}",

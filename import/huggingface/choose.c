@@ -297,34 +297,6 @@ static bool choose_dtype(struct hugging *h) {
   return !fact || h->dtype || hugging_refuse(h, fact, "a type of values");
 }
 
-/* False: a size of attention or experts does not go with another. */
-static bool check_sizes(struct hugging *h) {
-  const struct fact *a, *b;
-  if (strcmp(h->type->file, "decoder") != 0 ||
-      hugging_fact(h, slice_of("kv_lora_rank")))
-    return true;
-#define BOTH(key, other)                                          \
-  ((a = hugging_fact(h, slice_of(key))) && a->kind == FACT_INT && \
-   a->integer > 0 && (b = hugging_fact(h, slice_of(other))) &&    \
-   b->kind == FACT_INT && b->integer > 0)
-#define DIVIDES(key, other, unless)                                         \
-  if (!hugging_fact(h, slice_of(unless)) && BOTH(key, other) &&             \
-      b->integer % a->integer)                                              \
-    return hugging_refuse(h, a,                                             \
-                          graph_text(h->graph, "a divisor of `%.*s`, %.*s", \
-                                     SLICE_ARG(*fact_shown(b)),             \
-                                     SLICE_ARG(b->text)));
-#define AT_MOST(key, other)                                            \
-  if (BOTH(key, other) && a->integer > b->integer)                     \
-    return hugging_refuse(h, a,                                        \
-                          graph_text(h->graph, "at most `%.*s`, %.*s", \
-                                     SLICE_ARG(*fact_shown(b)),        \
-                                     SLICE_ARG(b->text)));
-#include "import/huggingface/huggingface.def"
-#undef BOTH
-  return true;
-}
-
 bool hugging_choose(struct hugging *h) {
   if (!choose_type(h))
     return false;
@@ -333,6 +305,5 @@ bool hugging_choose(struct hugging *h) {
   choose_pattern(h);
   choose_window(h);
   choose_rotation(h);
-  return choose_head(h) && choose_dtype(h) && check_sizes(h) &&
-         hugging_quantised(h);
+  return choose_head(h) && choose_dtype(h) && hugging_quantised(h);
 }

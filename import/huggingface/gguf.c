@@ -94,8 +94,11 @@ static void put_key(struct gguf_facts *g, const char *key, const char *name,
   }
   bool zero = value && ((value->kind == GGUF_INTEGER && value->integer == 0) ||
                         (value->kind == GGUF_REAL && fabs(value->real) <= 0));
-  if (value && !(some && zero))
-    put_value(g, name, value);
+  if (!value || (some && zero))
+    return;
+  put_value(g, name, value);
+  fact_put(g->facts, slice_of(name))->shown = slice_of(
+      graph_text(g->graph, "%.*s.%s", SLICE_ARG(g->architecture), key));
 }
 
 /* "llama.block_count" is `num_hidden_layers` of a llama. */

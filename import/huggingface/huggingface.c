@@ -136,6 +136,8 @@ static bool make(struct hugging *h, struct slice template) {
       !fact_is(h->facts, "head", "none"))
     return hugging_unknown_head(h);
   bool right = hugging_count(text_slice(&source), &params, &all);
+  if (!right && !hugging_blame(h, template, slice_of(name)))
+    return false;
   if (h->stored.dtype)
     h->dtype = h->stored.dtype;
   hugging_guess_dtype(h, params);

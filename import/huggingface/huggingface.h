@@ -116,6 +116,10 @@ struct settled hugging_pattern(struct hugging *h, const struct settled *usual);
 /* Parameters of a source, and with buffers; false: it does not compile. */
 bool hugging_count(struct slice source, int64_t *params, int64_t *all);
 
+/* The template's source does not compile: an error at the keys whose values it
+ * is about, and false. True: no key is to blame. */
+bool hugging_blame(struct hugging *h, struct slice template, struct slice name);
+
 /* Of an index that names no type: the one that its bytes say. */
 void hugging_guess_dtype(struct hugging *h, int64_t params);
 
