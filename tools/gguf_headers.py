@@ -104,8 +104,9 @@ def shrink(config, layers):
     for key in EXPERT_KEYS:
         if inner.get(key):
             inner[key] = EXPERTS
-    if inner.get("num_experts_per_tok", 0) > EXPERTS:
-        inner["num_experts_per_tok"] = 2
+    for key in "num_experts_per_tok", "num_experts_per_token":
+        if isinstance(inner.get(key), int) and inner[key] > EXPERTS:
+            inner[key] = 2
     if "hybrid_override_pattern" in inner:
         inner["hybrid_override_pattern"] = \
             inner["hybrid_override_pattern"][:layers]
@@ -629,6 +630,20 @@ def lfm2(n):
             n.dense(i, size)
 
 
+def kimi_delta(n, b, inner, dim):
+    g, linear = n.g, n.c["linear_attn_config"]
+    for part in "qkv":
+        g.add(f"{b}attn_{part}", inner, n.hidden)
+        g.add(f"{b}ssm_conv1d_{part}", 1, inner, 1,
+              linear["short_conv_kernel_size"])
+    g.add(f"{b}ssm_f_a", dim, n.hidden)
+    g.add(f"{b}ssm_f_b", inner, dim)
+    g.add(f"{b}ssm_dt.bias", inner)
+    g.add(f"{b}ssm_beta", linear["num_heads"], n.hidden)
+    g.add(f"{b}ssm_norm", dim)
+    g.add(f"{b}attn_output", n.hidden, inner)
+
+
 def kimi_linear(n):
     c, g = n.c, n.g
     linear = c["linear_attn_config"]
@@ -649,19 +664,10 @@ def kimi_linear(n):
         if i + 1 in full:
             n.latent(i)
         else:
-            for part in "qkv":
-                g.add(f"{b}attn_{part}", inner, n.hidden)
-                g.add(f"{b}ssm_conv1d_{part}", 1, inner, 1,
-                      linear["short_conv_kernel_size"])
-            g.add(f"{b}ssm_f_a", dim, n.hidden)
-            g.add(f"{b}ssm_f_b", inner, dim)
-            g.add(f"{b}ssm_dt.bias", inner)
-            g.add(f"{b}ssm_beta", linear["num_heads"], n.hidden)
+            kimi_delta(n, b, inner, dim)
             g.tensors[f"{b}ssm_a"] = 1, 1, linear["num_heads"], 1
             g.add(f"{b}ssm_g_a", dim, n.hidden)
             g.add(f"{b}ssm_g_b", inner, dim)
-            g.add(f"{b}ssm_norm", dim)
-            g.add(f"{b}attn_output", n.hidden, inner)
         if i < 1:
             n.dense(i)
         else:
@@ -782,7 +788,208 @@ def gemma3n(n):
         g.add(f"{b}laurel_r", n.hidden, rank)
 
 
+def minimax_m3(n):
+    """Indexers in the layers that have experts (src/models/minimax-m3.cpp)."""
+    c, g = n.c, n.g
+    sparse, lead = c["sparse_attention_config"], c["first_k_dense_replace"]
+    index, heads = sparse["sparse_index_dim"], sparse["sparse_num_index_heads"]
+    n.moe = c["intermediate_size"]
+    n.begin(rope=c["rotary_dim"], feed=c["dense_intermediate_size"])
+    n.scores()
+    g.key("leading_dense_block_count", lead)
+    g.key("expert_shared_count", c["n_shared_experts"])
+    g.key("attention.indexer.head_count", heads)
+    g.key("attention.indexer.key_length", index)
+    g.key("attention.indexer.top_k", sparse["sparse_topk_blocks"])
+    g.key("attention.indexer.block_size", sparse["sparse_block_size"])
+    for i in range(n.layers):
+        n.norms(i)
+        n.attention(i, norm="head")
+        if i < lead:
+            n.dense(i, c["dense_intermediate_size"])
+            continue
+        n.sparse(i, c["shared_intermediate_size"], True)
+        b = f"blk.{i}.indexer."
+        g.add(f"{b}q_proj", heads * index, n.hidden)
+        g.add(f"{b}k_proj", index, n.hidden)
+        g.add(f"{b}q_norm", index)
+        g.add(f"{b}k_norm", index)
+
+
+def deepseek4(n):
+    """Streams, compressors and indexers (src/models/deepseek4.cpp)."""
+    c, g, heads, dim = n.c, n.g, n.heads, n.dim
+    m, groups, rank = c["hc_mult"], c["o_groups"], c["o_lora_rank"]
+    mixes, low, index = (2 + m) * m, c["q_lora_rank"], c["index_head_dim"]
+    n.begin(rope=c["qk_rope_head_dim"], feed=c["moe_intermediate_size"])
+    n.scores()
+    g.key("expert_gating_func", 4)
+    for name, key in [
+            ("attention.q_lora_rank", "q_lora_rank"),
+            ("attention.sliding_window", "sliding_window"),
+            ("attention.output_group_count", "o_groups"),
+            ("attention.output_lora_rank", "o_lora_rank"),
+            ("attention.indexer.head_count", "index_n_heads"),
+            ("attention.indexer.key_length", "index_head_dim"),
+            ("attention.indexer.top_k", "index_topk"),
+            ("attention.compress_ratios", "compress_ratios"),
+            ("hyper_connection.count", "hc_mult"),
+            ("hyper_connection.sinkhorn_iterations", "hc_sinkhorn_iters"),
+            ("hyper_connection.epsilon", "hc_eps"),
+            ("hash_layer_count", "num_hash_layers"),
+            ("expert_shared_count", "n_shared_experts")]:
+        g.key(name, c[key])
+    g.add("output_hc_fn", m, m * n.hidden)
+    g.add("output_hc_base", m)
+    g.tensors["output_hc_scale.weight"] = 1,
+    for i in range(n.layers):
+        b, ratio = f"blk.{i}.", c["compress_ratios"][i]
+        n.norms(i)
+        g.add(f"{b}attn_sinks", heads)
+        g.add(f"{b}attn_q_a", low, n.hidden)
+        g.add(f"{b}attn_q_a_norm", low)
+        g.add(f"{b}attn_q_b", heads * dim, low)
+        g.add(f"{b}attn_kv", dim, n.hidden)
+        g.add(f"{b}attn_kv_a_norm", dim)
+        g.add(f"{b}attn_output_a", rank * groups, heads * dim // groups)
+        g.add(f"{b}attn_output_b", n.hidden, groups * rank)
+        for part in "attn", "ffn":
+            g.add(f"{b}hc_{part}_fn", mixes, m * n.hidden)
+            g.add(f"{b}hc_{part}_base", mixes)
+            g.tensors[f"{b}hc_{part}_scale.weight"] = 3,
+        sizes = [("attn", dim, 2 if ratio == 4 else 1)] if ratio else []
+        sizes += [("indexer", index, 2)] if ratio == 4 else []
+        for part, size, halves in sizes:
+            g.add(f"{b}{part}_compressor_kv", halves * size, n.hidden)
+            g.add(f"{b}{part}_compressor_gate", halves * size, n.hidden)
+            g.add(f"{b}{part}_compressor_ape", ratio, halves * size)
+            g.add(f"{b}{part}_compressor_norm", size)
+        if ratio == 4:
+            g.add(f"{b}indexer.proj", c["index_n_heads"], n.hidden)
+            g.add(f"{b}indexer.attn_q_b", c["index_n_heads"] * index, low)
+        hashed = i < c["num_hash_layers"]
+        n.sparse(i, c["n_shared_experts"] * n.moe, not hashed)
+        if hashed:
+            g.add(f"{b}ffn_gate_tid2eid", WORDS, c["num_experts_per_tok"])
+
+
+def kimi_k3(n):
+    """As Kimi Linear, with scores of earlier blocks and latent experts
+    (src/models/kimi-k3.cpp)."""
+    c, g = n.c, n.g
+    linear, latent = c["linear_attn_config"], c["routed_expert_hidden_size"]
+    full, dim = linear["full_attn_layers"], linear["head_dim"]
+    inner = linear["num_heads"] * dim
+    n.begin()
+    n.latent_keys()
+    n.scores()
+    g.key("attention.head_count_kv", [1 if i + 1 in full else 0
+                                      for i in range(n.layers)])
+    g.key("kda.head_dim", dim)
+    g.key("ssm.conv_kernel", linear["short_conv_kernel_size"])
+    g.key("leading_dense_block_count", c["first_k_dense_replace"])
+    g.key("expert_shared_count", c["num_shared_experts"])
+    g.key("expert_latent_length", latent)
+    g.add("output_res_score", n.hidden)
+    for i in range(n.layers):
+        b = f"blk.{i}."
+        n.norms(i, "attn_norm", "ffn_norm", "attn_res_score", "ffn_res_score")
+        if i + 1 in full:
+            n.latent(i)
+            g.add(f"{b}attn_gate", n.heads * c["v_head_dim"], n.hidden)
+        else:
+            kimi_delta(n, b, inner, dim)
+            g.tensors[f"{b}ssm_a"] = linear["num_heads"],
+            g.add(f"{b}ssm_g", inner, n.hidden)
+        if i < c["first_k_dense_replace"]:
+            n.dense(i)
+            continue
+        n.sparse(i, c["num_shared_experts"] * n.moe, True, width=latent)
+        g.add(f"{b}ffn_routed_down", latent, n.hidden)
+        g.add(f"{b}ffn_routed_up", n.hidden, latent)
+        g.add(f"{b}ffn_routed_norm", latent)
+
+
+def apertus(n):
+    """xIELU's two scalars of a layer are keys."""
+    n.c["intermediate_size"] = size = first(n.c["intermediate_size"])
+    n.begin(feed=size)
+    for i in range(n.layers):
+        n.norms(i)
+        n.attention(i, norm="head")
+        n.dense(i, gate=False)
+    for name in "alpha_p", "alpha_n", "beta", "eps":
+        n.g.keys[f"xielu.{name}"] = [0.5] * n.layers
+
+
+def ungated(n):
+    n.begin()
+    for i in range(n.layers):
+        n.norms(i)
+        n.attention(i)
+        n.dense(i, gate=False)
+
+
+def olmoe(n):
+    n.moe = n.c["intermediate_size"]
+    n.begin()
+    n.scores(False)
+    for i in range(n.layers):
+        n.norms(i)
+        n.attention(i, norm="all")
+        n.sparse(i)
+
+
+def shared_moe(n, norms=(), gate=False, **more):
+    """Experts beside a shared one, and dense layers before."""
+    c, g = n.c, n.g
+    lead = c.get("first_k_dense_replace", c.get("num_dense_layers"))
+    n.begin(rope=int(n.dim * c.get("partial_rotary_factor", 1)))
+    n.scores()
+    g.key("expert_weights_scale", c.get("route_scale",
+                                        c.get("routed_scaling_factor")))
+    g.key("leading_dense_block_count", lead)
+    g.key("expert_shared_count", c["num_shared_experts"])
+    g.key("attention.sliding_window", c.get("sliding_window"))
+    for i in range(n.layers):
+        b = f"blk.{i}."
+        n.norms(i, *norms)
+        if more.get("joined"):
+            g.add(f"{b}attn_qkv", (n.heads + 2 * n.kv) * n.dim, n.hidden)
+            g.add(f"{b}attn_output", n.hidden, n.heads * n.dim)
+            g.add(f"{b}attn_q_norm", n.dim)
+            g.add(f"{b}attn_k_norm", n.dim)
+        else:
+            n.attention(i, norm="head")
+        if gate:
+            g.add(f"{b}attn_gate", n.heads * n.dim, n.hidden)
+        if i < lead:
+            n.dense(i)
+        else:
+            n.sparse(i, c["num_shared_experts"] * n.moe, True)
+
+
+def bailing(n):
+    shared_moe(n, joined=True)
+
+
+def afmoe(n):
+    shared_moe(n, ("attn_norm", "post_attention_norm", "ffn_norm",
+                   "post_ffw_norm"), True)
+
+
 NETS = [("gpt_oss_20b", 4, "gpt-oss", gpt_oss),
+        ("minimax_m3", 5, "minimax-m3", minimax_m3),
+        ("deepseek_v4_flash", 5, "deepseek4", deepseek4),
+        ("kimi_k3", 5, "kimi-k3", kimi_k3),
+        ("apertus_8b", 3, "apertus", apertus),
+        ("arcee_4_5b", 3, "arcee", ungated),
+        ("olmoe_1b_7b", 3, "olmoe", olmoe),
+        ("ling_mini_2_0", 3, "bailingmoe2", bailing),
+        ("k_exaone_236b", 5, "exaone-moe", shared_moe),
+        ("trinity_nano", 5, "afmoe", afmoe),
+        ("ministral3_8b", 3, "mistral3", plain),
+        ("internlm2_5_7b", 3, "internlm2", plain),
         ("deepseek_v2_lite", 4, "deepseek2", deepseek_lite),
         ("deepseek_v3", 5, "deepseek2", deepseek),
         ("deepseek_v3_2", 5, "deepseek32", deepseek_indexed),

@@ -247,11 +247,10 @@ static bool is_counted(const struct gguf_facts *g, struct slice name) {
 static struct stored_tensor reshaped(struct gguf_facts *g,
                                      const struct stored_tensor *t) {
   struct stored_tensor same = *t;
-  struct slice rest;
+  struct slice rest = slice_of(t->name);
   int64_t *dims =
       arena_alloc(g->graph->arena, 2 + (size_t)t->rank, sizeof *dims);
-  if (gguf_layer(slice_of(t->name), &rest) < 0)
-    return same;
+  gguf_layer(slice_of(t->name), &rest);
   for (int i = 0; i < t->rank; i++)
     dims[i] = t->dims[i];
 #define GGUF_TURNED(end)                      \
@@ -287,6 +286,11 @@ static bool count_values(struct gguf_facts *g, struct stored *stored) {
     struct stored_tensor same = reshaped(g, t);
     stored_add_rows(stored, g->graph->arena, &same);
   }
+  const struct gguf_value *value;
+#define GGUF_LEARNED(key)                                             \
+  if ((value = gguf_find(&g->gguf, key)) && value->kind == GGUF_LIST) \
+    stored->values += (int64_t)value->count;
+#include "import/huggingface/huggingface.def"
   return true;
 }
 

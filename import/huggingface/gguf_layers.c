@@ -19,6 +19,9 @@ enum {
   SHORT = 1 << 7,
   DENSE = 1 << 8,
   EXPERTS = 1 << 9,
+  PICKS = 1 << 10,
+  COMPRESSES = 1 << 11,
+  HASHES = 1 << 12,
 };
 
 static void put_int(struct gguf_facts *g, const char *name, int64_t value) {
@@ -111,6 +114,11 @@ static const char *mixer_of(const struct gguf_facts *g, int64_t i) {
     return "conv";
   if (!(parts & ATTENDS))
     return parts & MAMBA ? "mamba" : "";
+  if (parts & COMPRESSES)
+    return parts & INDEXES ? "compressed_sparse_attention"
+                           : "heavily_compressed_attention";
+  if (parts & PICKS)
+    return "minimax_m3_sparse";
   if (g->window[i])
     return "sliding_attention";
   if (found(g, "indexer.proj.weight") && !(parts & INDEXES))
@@ -125,7 +133,10 @@ static const char *mixer_of(const struct gguf_facts *g, int64_t i) {
 /* The part that follows it, as `mlp_layer_types`. */
 static const char *feed_of(const struct gguf_facts *g, int64_t i) {
   uint32_t parts = g->parts[i];
-  return parts & EXPERTS ? "sparse" : parts & DENSE ? "dense" : "";
+  return parts & HASHES    ? "hash_moe"
+         : parts & EXPERTS ? "sparse"
+         : parts & DENSE   ? "dense"
+                           : "";
 }
 
 static void put_list(struct gguf_facts *g, const char *name,
@@ -212,7 +223,7 @@ static bool put_order(struct gguf_facts *g) {
                         " of %" PRId64 " that netc knows",
                         i + 1, g->layers);
     apart = apart || !*mixer || !*feed;
-    experts = experts || strcmp(feed, "sparse") == 0;
+    experts = experts || (g->parts[i] & EXPERTS);
     same = same && strcmp(mixer, "full_attention") == 0;
   }
   if (apart)

@@ -23,9 +23,16 @@ static struct stored_rows *rows_of(struct stored *stored, struct arena *arena,
   return rows;
 }
 
+/* The last axis, but for those of kernels of one; 0: it is no matrix. */
+static int64_t width_of(const int64_t *dims, int rank) {
+  while (rank > 2 && dims[rank - 1] == 1)
+    rank--;
+  return rank < 2 ? 0 : dims[rank - 1];
+}
+
 void stored_add_rows(struct stored *stored, struct arena *arena,
                      const struct stored_tensor *t) {
-  int64_t width = t->rank < 2 ? 0 : t->dims[t->rank - 1];
+  int64_t width = width_of(t->dims, t->rank);
   if (width < 1)
     return;
   struct stored_rows *rows = rows_of(stored, arena, width);
@@ -40,13 +47,13 @@ static void add_net(struct hugging *h, struct slice source) {
   struct netc *netc = netc_open(NULL, NULL);
   bool right = netc && netc_load_text(netc, "template", source.at,
                                       source.length) == NETC_OK;
-  for (size_t i = 0; right && netc_weight(netc, i, &weight) == NETC_OK; i++)
-    if (weight.rank >= 2 && weight.dims[weight.rank - 1] > 0) {
-      int64_t width = weight.dims[weight.rank - 1];
-      struct stored_rows *rows = rows_of(&h->stored, h->graph->arena, width);
-      if (rows)
-        rows->net += weight.count / width;
-    }
+  for (size_t i = 0; right && netc_weight(netc, i, &weight) == NETC_OK; i++) {
+    int64_t width = width_of(weight.dims, (int)weight.rank);
+    struct stored_rows *rows =
+        width > 0 ? rows_of(&h->stored, h->graph->arena, width) : NULL;
+    if (rows)
+      rows->net += weight.count / width;
+  }
   netc_close(netc);
 }
 
