@@ -11,8 +11,9 @@
 
 #define FOLDER "tests/data/huggingface/"
 
-/* Attention that is written out, for its biases, takes more; so do blocks that
- * a net is composed of, and much more towers and several residual streams. */
+/* Attention that is written out, for its biases, takes more; so do nets of
+ * diffusers and blocks that a net is composed of, and much more towers and
+ * several residual streams. */
 enum {
   MOST_LINES = 45,
   MOST_LINES_WRITTEN_OUT = 65,
@@ -22,7 +23,10 @@ enum {
 
 static int most_lines(const char *source, bool composed) {
   if (!composed)
-    return strstr(source, "softmax") ? MOST_LINES_WRITTEN_OUT : MOST_LINES;
+    return strstr(source, "softmax") || strstr(source, "input latent") ||
+                   strstr(source, "decoder: {")
+               ? MOST_LINES_WRITTEN_OUT
+               : MOST_LINES;
   return strstr(source, "input image") || strstr(source, "permute 1 0 2")
              ? MOST_LINES_WITH_TOWER
              : MOST_LINES_COMPOSED;
@@ -162,13 +166,14 @@ static void counts_are_those_of_transformers(void **state) {
 /* Every type of `netc import --types` has a config with a row above. */
 static void every_type_has_a_check(void **state) {
   (void)state;
-  struct run r = run(
-      NETC " import --types | sed -n 's/^Hugging Face\\t\\("
-           "[^\\t]*\\).*/\\1/p' | while read -r type; do "
-           "for f in $(grep -rlE \"\\\"model_type\\\": ?\\\"$type\\\"\" " FOLDER
-           "); do f=${f#" FOLDER "}; f=${f%%/config.json}; "
-           "grep -q \"^${f%%.json},\" " FOLDER "truth.csv " FOLDER
-           "counts.csv && continue 2; done; echo \"$type\"; done");
+  struct run r =
+      run(NETC " import --types | sed -n 's/^Hugging Face\\t\\("
+               "[^\\t]*\\).*/\\1/p' | while read -r type; do "
+               "for f in $(grep -rlE \"\\\"(model_type|_class_name)\\\": ?"
+               "\\\"$type\\\"\" " FOLDER "); do f=${f#" FOLDER
+               "}; f=${f%%/config.json}; "
+               "grep -q \"^${f%%.json},\" " FOLDER "truth.csv " FOLDER
+               "counts.csv && continue 2; done; echo \"$type\"; done");
   assert_string_equal(r.out, "");
   run_free(&r);
 }
@@ -293,6 +298,8 @@ static void no_numbers_are_noted(void **state) {
          NULL);
 }
 
+#define UNET "\"block_out_channels\": [32, 64],\n"
+
 /* Mistakes in a config: the place, the mistake, a way out. */
 static void wrong_values_are_told_with_their_place(void **state) {
   (void)state;
@@ -413,6 +420,27 @@ static void wrong_values_are_told_with_their_place(void **state) {
        ":2:18: error: `block_configs` has a row without sizes of `ffn`"},
       {"{\"model_type\": \"nemotron-nas\", \"block_configs\": []}",
        "`block_configs` has no layer"},
+      {"{\"_class_name\": \"UNet2DModel\"}",
+       "the _class_name `UNet2DModel` is not supported"},
+      {"{\"_class_name\": \"UNet2DConditionModel\"}",
+       "the config has no `block_out_channels`"},
+      {"{\"_class_name\": \"UNet2DConditionModel\", " UNET
+       "\"down_block_types\": [\"DownBlock2D\"]}",
+       "`down_block_types` has 1 members, but `block_out_channels` has 2"},
+      {"{\"_class_name\": \"UNet2DConditionModel\", " UNET
+       "\"down_block_types\": [\"DownBlock2D\", \"AttnDownBlock2D\"]}",
+       "`down_block_types[1]` is AttnDownBlock2D, not a kind of block that"},
+      {"{\"_class_name\": \"UNet2DConditionModel\", " UNET
+       "\"down_block_types\": [\"DownBlock2D\", \"DownBlock2D\"], "
+       "\"up_block_types\": [\"UpBlock2D\", \"CrossAttnUpBlock2D\"]}",
+       "`up_block_types[1]` is CrossAttnUpBlock2D, not UpBlock2D"},
+      {"{\"_class_name\": \"UNet2DConditionModel\", " UNET
+       "\"down_block_types\": [\"DownBlock2D\", \"DownBlock2D\"], "
+       "\"dual_cross_attention\": true}",
+       "`dual_cross_attention` is true, not supported here"},
+      {"{\"_class_name\": \"AutoencoderKL\", \"block_out_channels\": "
+       "[8, 8, 8, 8, 8]}",
+       "`block_out_channels` has 5 members; a net of netc has at most 4"},
       {"{\"model_type\": \"llama\"", "not JSON: a comma was expected"},
       {"{\"model_type\": \"llama\"} {}",
        "not JSON: the file continues after the object"},

@@ -72,14 +72,26 @@ static const struct template_type *type_of_word(const struct fact *fact) {
   return fact && fact->kind == FACT_WORD ? hugging_type(fact->text) : NULL;
 }
 
+/* The name of the type: of diffusers the class, which JAX's begin with Flax. */
+static const struct fact *said_name(struct hugging *h) {
+  static const char flax[] = "Flax";
+  struct fact *class = fact_of(h->facts, "_class_name")
+                           ? fact_put(h->facts, slice_of("_class_name"))
+                           : NULL;
+  if (!class)
+    return fact_of(h->facts, "model_type");
+  if (class->kind == FACT_WORD && slice_begins(class->text, flax))
+    class->text = slice_from(class->text, sizeof flax - 1);
+  return class;
+}
+
 /*
  * If a class and a model_type have the same net, the latter has its own
  * defaults; else the class counts, as in transformers' `auto_map`. What neither
  * names may be a model with parts.
  */
 static const struct template_type *said_type(struct hugging *h) {
-  const struct template_type *named =
-      type_of_word(fact_of(h->facts, "model_type"));
+  const struct template_type *named = type_of_word(said_name(h));
   const struct template_type *class =
       type_of_class(fact_of(h->facts, "architectures_0"));
   if (named && class && strcmp(named->file, class->file) == 0)
@@ -104,8 +116,9 @@ static bool unknown_type(struct hugging *h, const struct fact *fact) {
   struct suggestion s = suggest_begin(fact->text);
   suggest_types(&s);
   struct slice nearest = s.best.at ? s.best : slice_of("llama");
-  fact_fail(h->facts, fact, "the %s `%.*s` is not supported",
-            h->type_key ? h->type_key : "model_type", SLICE_ARG(fact->text));
+  struct slice key = h->type_key ? slice_of(h->type_key) : fact->name;
+  fact_fail(h->facts, fact, "the %.*s `%.*s` is not supported", SLICE_ARG(key),
+            SLICE_ARG(fact->text));
   return graph_help(h->graph,
                     "`--as %.*s` reads it as a type that netc knows, if its "
                     "blocks are the same; `netc import --types` lists these",
@@ -124,7 +137,7 @@ static bool unknown_as(struct hugging *h) {
 }
 
 static bool choose_type(struct hugging *h) {
-  const struct fact *fact = fact_of(h->facts, "model_type");
+  const struct fact *fact = said_name(h);
   if (h->options->as) {
     h->type = hugging_type(slice_of(h->options->as));
     return h->type || unknown_as(h);
@@ -305,5 +318,6 @@ bool hugging_choose(struct hugging *h) {
   choose_pattern(h);
   choose_window(h);
   choose_rotation(h);
-  return choose_head(h) && choose_dtype(h) && hugging_quantised(h);
+  return hugging_lists(h) && choose_head(h) && choose_dtype(h) &&
+         hugging_quantised(h);
 }

@@ -88,6 +88,8 @@ static void put_types(struct hugging *h, struct slice source,
 /* What the source begins with. */
 static void put_head(struct hugging *h, struct text *out) {
   const struct fact *class = fact_of(h->facts, "architectures_0");
+  if (!class)
+    class = fact_of(h->facts, "_class_name");
   text_put(out, "# ");
   if (class && class->kind == FACT_WORD)
     text_printf(out, "%.*s, ", SLICE_ARG(class->text));
@@ -135,6 +137,8 @@ static bool make(struct hugging *h, struct slice template) {
   if (!h->headed && fact_of(h->facts, "head") &&
       !fact_is(h->facts, "head", "none"))
     return hugging_unknown_head(h);
+  if (!hugging_lists_fit(h))
+    return false;
   bool right = hugging_count(text_slice(&source), &params, &all);
   if (!right && !hugging_blame(h, template, slice_of(name)))
     return false;

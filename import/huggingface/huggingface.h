@@ -103,6 +103,12 @@ bool hugging_make(struct hugging *h);
 /* NULL: there is no such type. */
 const struct template_type *hugging_type(struct slice name);
 
+/* Facts of the template's lists; false: refused. */
+bool hugging_lists(struct hugging *h);
+
+/* False: a list has more members than the template has params. */
+bool hugging_lists_fit(struct hugging *h);
+
 /* The type and what follows of it; false: refused. */
 bool hugging_choose(struct hugging *h);
 

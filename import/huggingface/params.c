@@ -23,6 +23,8 @@ static struct settled word_of(struct hugging *h, const struct stmt *param,
   if (slice_is(fact->text, theirs)) \
     ours = word;
 #include "import/huggingface/huggingface.def"
+  if (param->more->rows && is_allowed(param, fact->text))
+    ours = NULL; /* the template has the word itself */
   struct slice word = ours ? slice_of(ours) : fact->text;
   struct slice plain = word;
   const char *arguments = memchr(word.at, '(', word.length);
@@ -61,7 +63,9 @@ static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
 
 static struct settled integer_of(struct hugging *h, const struct fact *fact,
                                  const struct settled *usual) {
-  int64_t least = usual->kind == KNOWN_INT && usual->integer < 1 ? 0 : 1;
+  bool none = fact->line == 0; /* netc put it there: it may be 0 */
+  int64_t least =
+      none || (usual->kind == KNOWN_INT && usual->integer < 1) ? 0 : 1;
   bool layers = slice_find(fact->name, "layer") < fact->name.length &&
                 slice_find(fact->name, "per_layer") == fact->name.length;
   int64_t most = layers ? HUGGING_MOST_LAYERS : HUGGING_MOST;
@@ -99,17 +103,25 @@ static struct settled real_of(struct hugging *h, const struct fact *fact) {
   return (struct settled){.kind = KNOWN_NOT};
 }
 
-/* depths_0 is the first of a list, and `depths` is there, but none. */
-static bool lacks_list(struct hugging *h, struct slice name) {
+/* depths_0 is the first of the list `depths`: if that is shorter, 0 if this
+ * means none, or none; KNOWN_NOT if `depths` is something else. */
+static struct settled without_member(struct hugging *h, struct slice name,
+                                     const struct settled *usual) {
   size_t length = name.length;
   while (length > 0 && is_digit(name.at[length - 1]))
     length--;
   if (length == name.length || length < 2 || name.at[length - 1] != '_')
-    return false;
+    return *usual;
   name.length = length - 1;
   const struct fact *fact = hugging_fact(h, name);
-  return fact && fact->kind != FACT_OBJECT &&
-         !hugging_refuse(h, fact, "a list");
+  if (!fact)
+    return *usual;
+  if (fact->kind == FACT_OBJECT && usual->kind == KNOWN_INT && !usual->integer)
+    return *usual;
+  if (fact->kind == FACT_OBJECT)
+    return (struct settled){.kind = KNOWN_WORD, .text = slice_of("none")};
+  hugging_refuse(h, fact, "a list");
+  return (struct settled){.kind = KNOWN_NOT};
 }
 
 bool hugging_counts(const struct hugging *h, const char *name) {
@@ -131,8 +143,7 @@ struct settled hugging_given(void *user, const struct stmt *param,
   if (slice_is(param->name, "pattern"))
     return hugging_pattern(h, usual);
   if (!fact)
-    return lacks_list(h, param->name) ? (struct settled){.kind = KNOWN_NOT}
-                                      : *usual;
+    return without_member(h, param->name, usual);
   switch (usual->kind) {
   case KNOWN_BOOL:
     if (fact->kind == FACT_BOOL)

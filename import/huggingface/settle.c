@@ -297,6 +297,21 @@ static bool settle_pattern(struct settler *s, const struct stmt *stmt) {
   return true;
 }
 
+/* A row of a table with `none`, a member that a list lacks, goes. */
+static bool drop_row(struct settler *s, const struct table_row *row) {
+  bool none = false;
+  uint32_t end = 0;
+  for (const struct expr *value = row->values; value; value = value->next) {
+    struct settled known = known_value(&s->names, value);
+    none = none || (known.kind == KNOWN_WORD && slice_is(known.text, "none"));
+    end = value->span.end;
+  }
+  if (none)
+    edit(s, row->values->span.begin, end + (char_at(s, end) == ';'),
+         (struct slice){"", 0});
+  return none;
+}
+
 static void settle_values(struct settler *s, const struct stmt *stmt) {
   settle_list(s, stmt->more->value, 0);
   if (stmt->more->high)
@@ -304,7 +319,8 @@ static void settle_values(struct settler *s, const struct stmt *stmt) {
   if (stmt->more->step)
     settle_expr(s, stmt->more->step, 0);
   for (const struct table_row *row = stmt->more->rows; row; row = row->next)
-    settle_list(s, row->values, 0);
+    if (!drop_row(s, row))
+      settle_list(s, row->values, 0);
 }
 
 /* gelu(approximate=tanh) of a tail is `gelu approximate=tanh` by itself. */

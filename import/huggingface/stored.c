@@ -7,7 +7,8 @@
 #include "import/huggingface/huggingface.h"
 #include "import/tensors/tensors.h"
 
-static const char index_name[] = "model.safetensors.index.json";
+/* What the names of files begin with: of transformers, and of diffusers. */
+static const char *const stems[] = {"model", "diffusion_pytorch_model"};
 
 static const char *path_in(struct graph *graph, const char *folder,
                            const char *name) {
@@ -40,7 +41,7 @@ static void note_name(struct stored *stored, struct arena *arena,
 }
 
 static bool read_index(struct stored *stored, struct graph *graph,
-                       struct slice text) {
+                       const char *index_name, struct slice text) {
   static const char map[] = "weight_map_";
   struct facts facts;
   if (!facts_read_json(&facts, graph, text)) {
@@ -108,13 +109,14 @@ static int by_name(const void *a, const void *b) {
  * files have the same tensors once more.
  */
 static bool read_files(struct stored *stored, struct graph *graph,
-                       const char *folder) {
+                       const char *folder, const char *stem) {
+  const char *only = graph_text(graph, "%s.safetensors", stem);
   VEC(const char *) names = {0};
   uint64_t most = 0;
   DIR *entries = opendir(folder);
   for (struct dirent *entry; entries && (entry = readdir(entries));) {
     struct slice name = slice_of(entry->d_name);
-    if (strncmp(name.at, "model", 5) == 0 && slice_ends(name, ".safetensors"))
+    if (slice_begins(name, stem) && slice_ends(name, ".safetensors"))
       *VEC_PUSH(graph->arena, &names) =
           arena_copy(graph->arena, name.at, name.length);
   }
@@ -123,7 +125,7 @@ static bool read_files(struct stored *stored, struct graph *graph,
   if (names.count)
     qsort(names.at, names.count, sizeof *names.at, by_name);
   for (size_t i = 0; i < names.count; i++) {
-    bool whole = strcmp(names.at[i], "model.safetensors") == 0;
+    bool whole = strcmp(names.at[i], only) == 0;
     if (whole)
       *stored = (struct stored){.last = -1};
     if (!read_tensors(stored, graph, folder, names.at[i], &most))
@@ -135,17 +137,24 @@ static bool read_files(struct stored *stored, struct graph *graph,
   return true;
 }
 
+static bool read_stem(struct stored *stored, struct graph *graph,
+                      const char *folder, const char *stem) {
+  struct slice text;
+  const char *index = graph_text(graph, "%s.safetensors.index.json", stem);
+  enum file_status status =
+      file_read(graph->arena, path_in(graph, folder, index), &text);
+  if (status == FILE_OK)
+    return read_index(stored, graph, index, text);
+  if (status != FILE_ABSENT)
+    return graph_fail(graph, 0, "cannot read %s", index);
+  return read_files(stored, graph, folder, stem);
+}
+
 bool stored_read(struct stored *stored, struct graph *graph,
                  const char *folder) {
-  struct slice text;
   *stored = (struct stored){.last = -1};
-  if (!folder)
-    return true;
-  enum file_status status =
-      file_read(graph->arena, path_in(graph, folder, index_name), &text);
-  if (status == FILE_OK)
-    return read_index(stored, graph, text);
-  if (status != FILE_ABSENT)
-    return graph_fail(graph, 0, "cannot read %s", index_name);
-  return read_files(stored, graph, folder);
+  for (size_t i = 0; folder && i < sizeof stems / sizeof *stems; i++)
+    if (stored->name == NULL && !read_stem(stored, graph, folder, stems[i]))
+      return false;
+  return true;
 }
