@@ -58,33 +58,45 @@ static int load(struct net_options *o, struct netc *netc, const char *net) {
   return status;
 }
 
-static int add(struct net_options *o, const char *argument) {
-  struct beside_spec spec = {.net = NULL};
+/* Adds a net to those of `to`. */
+static int add(struct net_options *o, struct netc *to,
+               const struct beside_spec *spec) {
   struct netc *netc = netc_open(NULL, NULL);
-  int status =
-      netc ? read_spec(argument, &spec) : complain(EXIT_IO, "out of memory");
-  if (status != EXIT_DONE) {
-    netc_close(netc);
-    return status;
-  }
-  if (netc_copy_settings(netc, o->netc) != NETC_OK)
+  int status = netc ? EXIT_DONE : complain(EXIT_IO, "out of memory");
+  if (status == EXIT_DONE && netc_copy_settings(netc, o->netc) != NETC_OK)
     status =
-        complain(EXIT_USAGE, "--beside %s: %s", spec.net, netc_message(netc));
+        complain(EXIT_USAGE, "--beside %s: %s", spec->net, netc_message(netc));
   if (status == EXIT_DONE)
-    status = set_batch(netc, &spec);
+    status = set_batch(netc, spec);
   if (status == EXIT_DONE)
-    status = load(o, netc, spec.net);
-  if (status == EXIT_DONE && netc_beside(o->netc, netc, spec.frozen) != NETC_OK)
-    status = complain(EXIT_USAGE, "--beside %s: %s", spec.net,
-                      netc_message(o->netc));
-  free(spec.net);
+    status = load(o, netc, spec->net);
+  if (status == EXIT_DONE && netc_beside(to, netc, spec->frozen) != NETC_OK)
+    status =
+        complain(EXIT_USAGE, "--beside %s: %s", spec->net, netc_message(to));
   netc_close(netc);
   return status;
 }
 
 int beside_load(struct net_options *o) {
   int status = EXIT_DONE;
-  for (size_t i = 0; i < o->beside_count && status == EXIT_DONE; i++)
-    status = add(o, o->beside[i]);
+  for (size_t i = 0; i < o->beside_count && status == EXIT_DONE; i++) {
+    struct beside_spec spec;
+    status = read_spec(o->beside[i], &spec);
+    if (status == EXIT_DONE)
+      status = add(o, o->netc, &spec);
+    free(spec.net);
+  }
+  return status;
+}
+
+int beside_load_parts(struct net_options *o, struct netc *netc) {
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < o->opening.parts.count && status == EXIT_DONE; i++) {
+    struct beside_spec spec = {.net = strdup(o->opening.parts.at[i]),
+                               .frozen = true};
+    status =
+        spec.net ? add(o, netc, &spec) : complain(EXIT_IO, "out of memory");
+    free(spec.net);
+  }
   return status;
 }

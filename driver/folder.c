@@ -18,6 +18,8 @@ static const struct model_mark {
              {"model.json", KIND_COUNT},
              {"model.safetensors.index.json", KIND_COUNT}};
 
+static const char pipeline[] = "model_index.json";
+
 enum { MOST_LISTED = 8 };
 
 struct model_folder {
@@ -88,9 +90,27 @@ static int refuse(struct model_folder *f) {
                   shell_word("%s", path_in(f, f->names.at[0])).text);
 }
 
+/* The folder of "FOLDER/model_index.json"; NULL: it is another file. */
+static const char *pipeline_folder(struct model_folder *f) {
+  const char *slash = strrchr(f->path, '/');
+  if (is_folder(f->path))
+    return file_identify(path_in(f, pipeline)).known ? f->path : NULL;
+  if (strcmp(slash ? slash + 1 : f->path, pipeline) != 0 ||
+      !file_identify(f->path).known)
+    return NULL;
+  return slash ? arena_copy(&f->opening->arena, f->path,
+                            (size_t)(slash - f->path) + (slash == f->path))
+               : ".";
+}
+
 int opening_in_folder(struct opened_file *opening) {
   struct model_folder f = {.opening = opening, .path = opening->path};
-  if (strcmp(f.path, "-") == 0 || !is_folder(f.path))
+  if (strcmp(f.path, "-") == 0)
+    return EXIT_DONE;
+  const char *folder = pipeline_folder(&f);
+  if (folder)
+    return opening_pipeline(opening, folder);
+  if (!is_folder(f.path))
     return EXIT_DONE;
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     if (!file_identify(path_in(&f, marks[i].name)).known)

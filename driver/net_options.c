@@ -521,6 +521,8 @@ int net_options_try(struct net_options *options, struct netc *netc,
           opening->kind == KIND_COUNT
               ? refuse_import_options(options)
               : opening_import(opening, options->given, options->given_count);
+    if (status == EXIT_DONE)
+      status = beside_load_parts(options, netc);
     if (status != EXIT_DONE) {
       opening_close(opening);
       return status;

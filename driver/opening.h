@@ -16,6 +16,7 @@ struct opened_file {
   enum file_kind_id kind; /* KIND_COUNT: a source */
   bool modules;           /* opening_has_modules */
   struct slice text;
+  VEC(const char *) parts; /* of a pipeline: paths of its other nets */
   /* Kept when another file is opened: whether values of weights are wanted, a
    * file that has them, and then these as safetensors. */
   bool wants_values;
@@ -34,6 +35,13 @@ int opening_open(struct opened_file *opening, const char *operand);
  * Returns an exit status; EXIT_DONE also if the operand is no folder.
  */
 int opening_in_folder(struct opened_file *opening);
+
+/*
+ * Finds the nets of a folder of diffusers by its model_index.json: sets the
+ * path to the one that samples, and `parts` to the others. Returns an exit
+ * status.
+ */
+int opening_pipeline(struct opened_file *opening, const char *folder);
 
 /* Kind of a file on disk by its bytes, without opening it; KIND_COUNT: a
  * source, or unknown. */

@@ -849,6 +849,111 @@ static void states_have_the_type_of_the_config(void **state) {
   }
 }
 
+/* A folder of diffusers with a transformer, a text encoder and a VAE; a path
+ * and a class that nobody knows are in its list, too. */
+static const char *pipeline(const char *name) {
+  static char folder[600];
+  snprintf(folder, sizeof folder, "%s/p", scratch(name));
+  struct run r =
+      run("mkdir -p %s/transformer %s/vae %s/text_encoder %s/odd && cp " FOLDER
+          "flux_schnell.json %s/transformer/config.json && cp " FOLDER
+          "flux_vae.json %s/vae/config.json && cp " FOLDER
+          "sd15_text_encoder.json %s/text_encoder/config.json && echo "
+          "'{\"model_type\": \"odd\"}' >%s/odd/config.json",
+          folder, folder, folder, folder, folder, folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  write_in(folder, "model_index.json",
+           "{\"_class_name\": \"FluxPipeline\",\n"
+           "\"../p/vae\": [\"diffusers\", \"AutoencoderKL\"],\n"
+           "\"odd\": [\"here\", \"Odd\"], \"none\": [null, null],\n"
+           "\"scheduler\": [\"diffusers\", \"FlowScheduler\"],\n"
+           "\"text_encoder\": [\"transformers\", \"CLIPTextModel\"],\n"
+           "\"transformer\": [\"diffusers\", \"FluxTransformer2DModel\"],\n"
+           "\"vae\": [\"diffusers\", \"AutoencoderKL\"]}\n");
+  return folder;
+}
+
+/* The sum of what all nets keep and the largest pass, as with --beside. */
+static void a_pipeline_is_several_nets_in_one_process(void **state) {
+  (void)state;
+  const char *folder = pipeline("huggingface-pipeline");
+  const char *settings = "--predict --dtype bf16 --brief";
+  struct run all = run(NETC " %s %s", folder, settings);
+  struct run index = run(NETC " %s/model_index.json %s", folder, settings);
+  struct run same = run(NETC " " FOLDER "flux_schnell.json %s --beside " FOLDER
+                             "sd15_text_encoder.json:frozen --beside " FOLDER
+                             "flux_vae.json:frozen",
+                        settings);
+  assert_int_equal(all.status, 0);
+  assert_string_equal(all.out, same.out);
+  assert_string_equal(all.out, index.out);
+  assert_holds(all.out, "AutoencoderKL, 83.8 M parameters, batch 1: ");
+  assert_holds(all.err, "it is a folder of diffusers, FluxPipeline; netc reads "
+                        "its transformer, and beside it text_encoder, vae\n");
+  assert_holds(all.err, "left out: odd (Odd): the model_type `odd` is not "
+                        "supported\n");
+  run_free(&all);
+  run_free(&index);
+  run_free(&same);
+  struct run r = run(NETC " import %s", folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "net FluxTransformer2DModel\n");
+  assert_holds(r.err, "the source is that of one net; `netc import ");
+  run_free(&r);
+}
+
+/* A link out of the folder is not followed, but for that of a cache. */
+static void a_pipeline_reads_its_folder_alone(void **state) {
+  (void)state;
+  const char *folder = pipeline("huggingface-links");
+  struct run r =
+      run("cd %s && mv vae/config.json ../vae.json && ln -s ../../vae.json "
+          "vae/config.json && cd - >/dev/null && " NETC " %s --brief",
+          folder, folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.err, "; vae (AutoencoderKL): it is a link out of the folder");
+  run_free(&r);
+  int length = (int)strlen(folder) - 2; /* less "/p" */
+  r = run("cd %.*s && mkdir snapshots blobs && mv p snapshots/p && mv vae.json "
+          "blobs/1 && ln -sf ../../../blobs/1 snapshots/p/vae/config.json",
+          length, folder);
+  assert_int_equal(r.status, 0);
+  run_free(&r);
+  r = run(NETC " %.*s/snapshots/p --brief", length, folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.err, "and beside it text_encoder, vae\n");
+  run_free(&r);
+  r = run("cd %.*s/snapshots/p && rm -r transformer vae text_encoder && "
+          "\"$OLDPWD/\"" NETC " .",
+          length, folder);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "netc reads no part of this pipeline: odd (Odd): ");
+  assert_holds(r.err, "vae (AutoencoderKL): it is not in the folder\n");
+  run_free(&r);
+}
+
+/* Weights that a link has elsewhere are not compared. */
+static void linked_weights_are_not_read(void **state) {
+  (void)state;
+  const char *folder = scratch("huggingface-linked");
+  struct run r = run(
+      "mkdir %s/in && cp " FOLDER "sd15_vae.json %s/in/config.json && "
+      ": >%s/w && ln -s ../w %s/in/diffusion_pytorch_model.safetensors && " NETC
+      " import %s/in",
+      folder, folder, folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "# diffusion_pytorch_model.safetensors is a link out of "
+                      "the folder: it is not compared\n");
+  run_free(&r);
+  r = run("rm %s/in/*.safetensors && : "
+          ">%s/in/diffusion_pytorch_model.safetensors && " NETC " import %s/in",
+          folder, folder, folder);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "diffusion_pytorch_model.safetensors: ");
+  run_free(&r);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(parameters_are_those_published),
@@ -860,6 +965,9 @@ int main(void) {
       cmocka_unit_test(tensors_beside_a_config_are_the_check),
       cmocka_unit_test(configs_answer_at_once),
       cmocka_unit_test(wrong_values_are_told_with_their_place),
+      cmocka_unit_test(a_pipeline_is_several_nets_in_one_process),
+      cmocka_unit_test(a_pipeline_reads_its_folder_alone),
+      cmocka_unit_test(linked_weights_are_not_read),
       cmocka_unit_test(windows_are_those_of_the_config),
       cmocka_unit_test(long_lists_of_layers_take_linear_time),
       cmocka_unit_test(no_numbers_are_noted),

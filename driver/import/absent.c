@@ -20,6 +20,12 @@ int opening_import(struct opened_file *opening,
                      file_kind(opening->kind)->name);
 }
 
+int opening_pipeline(struct opened_file *opening, const char *folder) {
+  opening->kind = KIND_CONFIG;
+  opening->path = folder;
+  return opening_import(opening, NULL, 0);
+}
+
 bool opening_has_modules(struct opened_file *opening) {
   (void)opening;
   return false;

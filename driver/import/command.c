@@ -92,6 +92,10 @@ static int serve(struct import_request *r) {
   struct graph graph;
   struct imported result;
   int status = opening_open(&r->opening, r->path);
+  if (status == EXIT_DONE && r->opening.parts.count)
+    say_note(r->path, NULL,
+             "the source is that of one net; `netc import %s` writes another",
+             shell_word("%s", r->opening.parts.at[0]).text);
   if (status == EXIT_DONE && r->opening.kind == KIND_COUNT)
     return refuse_format(r);
   if (status == EXIT_DONE && request_is_weights(&r->opening))

@@ -30,6 +30,11 @@ struct stored {
 void stored_add_rows(struct stored *stored, struct arena *arena,
                      const struct stored_tensor *t);
 
+/* False: the file is a link out of the folder. It may lead to the `blobs` where
+ * Hugging Face's cache keeps the files of its `snapshots`. */
+bool stored_is_inside(struct arena *arena, const char *folder,
+                      const char *path);
+
 /* False: the graph says what is wrong with it. */
 bool stored_read(struct stored *stored, struct graph *graph,
                  const char *folder);

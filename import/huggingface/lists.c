@@ -40,6 +40,7 @@ static void put_copy(struct hugging *h, const char *name,
 static void put_integer(struct hugging *h, const char *name, int64_t value) {
   fact_put_text(h->facts, slice_of(name),
                 slice_of(graph_text(h->graph, "%" PRId64, value)));
+  fact_put(h->facts, slice_of(name))->counted = true;
 }
 
 /* One value for all members of another list. */

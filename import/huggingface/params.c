@@ -63,9 +63,8 @@ static struct settled word_of_bool(struct hugging *h, const struct stmt *param,
 
 static struct settled integer_of(struct hugging *h, const struct fact *fact,
                                  const struct settled *usual) {
-  bool none = fact->line == 0; /* netc put it there: it may be 0 */
-  int64_t least =
-      none || (usual->kind == KNOWN_INT && usual->integer < 1) ? 0 : 1;
+  bool none = usual->kind == KNOWN_INT && usual->integer < 1;
+  int64_t least = none || fact->counted ? 0 : 1;
   bool layers = slice_find(fact->name, "layer") < fact->name.length &&
                 slice_find(fact->name, "per_layer") == fact->name.length;
   int64_t most = layers ? HUGGING_MOST_LAYERS : HUGGING_MOST;

@@ -23,7 +23,10 @@ static bool read_beside(struct hugging *h) {
   struct facts facts;
   struct slice text;
   struct graph *graph = h->graph;
-  if (!h->options->folder)
+  const char *folder = h->options->folder;
+  if (!folder ||
+      !stored_is_inside(graph->arena, folder,
+                        graph_text(graph, "%s/%s", folder, modelopt)))
     return true;
   enum file_status status = file_read(
       graph->arena, graph_text(graph, "%s/%s", h->options->folder, modelopt),

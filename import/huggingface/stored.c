@@ -15,6 +15,34 @@ static const char *path_in(struct graph *graph, const char *folder,
   return graph_text(graph, "%s/%s", folder, name);
 }
 
+bool stored_is_inside(struct arena *arena, const char *folder,
+                      const char *path) {
+  static const char snapshots[] = "/snapshots/";
+  struct slice base, real;
+  struct text blobs = text_new(arena);
+  if (!file_real(arena, folder, &base) || !file_real(arena, path, &real))
+    return false;
+  const char *cut =
+      memmem(base.at, base.length, snapshots, sizeof snapshots - 1);
+  if (cut)
+    text_printf(&blobs, "%.*s/blobs/", (int)(cut - base.at), base.at);
+  bool slash = slice_ends(base, "/"); /* of the root */
+  return (real.length > base.length &&
+          memcmp(real.at, base.at, base.length) == 0 &&
+          (slash || real.at[base.length] == '/')) ||
+         (blobs.length && real.length > blobs.length &&
+          memcmp(real.at, blobs.at, blobs.length) == 0);
+}
+
+/* Files that are compared with a net are those of its folder. */
+static bool may_read(struct graph *graph, const char *folder,
+                     const char *name) {
+  if (stored_is_inside(graph->arena, folder, path_in(graph, folder, name)))
+    return true;
+  graph_note(graph, "%s is a link out of the folder: it is not compared", name);
+  return false;
+}
+
 /* Rotations and positions, which some files hold. */
 static bool is_computed(struct slice name) {
 #define BUFFER(end)          \
@@ -116,7 +144,8 @@ static bool read_files(struct stored *stored, struct graph *graph,
   DIR *entries = opendir(folder);
   for (struct dirent *entry; entries && (entry = readdir(entries));) {
     struct slice name = slice_of(entry->d_name);
-    if (slice_begins(name, stem) && slice_ends(name, ".safetensors"))
+    if (slice_begins(name, stem) && slice_ends(name, ".safetensors") &&
+        may_read(graph, folder, name.at))
       *VEC_PUSH(graph->arena, &names) =
           arena_copy(graph->arena, name.at, name.length);
   }
@@ -141,8 +170,10 @@ static bool read_stem(struct stored *stored, struct graph *graph,
                       const char *folder, const char *stem) {
   struct slice text;
   const char *index = graph_text(graph, "%s.safetensors.index.json", stem);
-  enum file_status status =
-      file_read(graph->arena, path_in(graph, folder, index), &text);
+  const char *path = path_in(graph, folder, index);
+  if (file_identify(path).known && !may_read(graph, folder, index))
+    return true;
+  enum file_status status = file_read(graph->arena, path, &text);
   if (status == FILE_OK)
     return read_index(stored, graph, index, text);
   if (status != FILE_ABSENT)
