@@ -67,6 +67,19 @@ static void saved_models_compute_the_same(void **state) {
   }
 }
 
+/* Keras 2.13 stores the second Conv2D as conv2d_2. */
+static void layers_may_be_numbered_twice(void **state) {
+  (void)state;
+  const char *folder = scratch("keras-213");
+  struct run r = run("%s import " SAVED "/keras213.keras -o %s/x.net "
+                     "--weights %s/w.safetensors",
+                     NETC, folder, folder);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.err, "");
+  run_free(&r);
+  assert_int_equal(values_in(folder), 54);
+}
+
 /* Whole numbers of a byte stand for low + number * step. */
 static void quantized_shards_are_read(void **state) {
   (void)state;
@@ -331,9 +344,10 @@ static void check_damage(void **state) {
 }
 
 int main(void) {
-  enum { FIRST = 5, DAMAGES = sizeof damages / sizeof *damages };
+  enum { FIRST = 6, DAMAGES = sizeof damages / sizeof *damages };
   struct CMUnitTest tests[FIRST + DAMAGES] = {
       cmocka_unit_test(saved_models_compute_the_same),
+      cmocka_unit_test(layers_may_be_numbered_twice),
       cmocka_unit_test(quantized_shards_are_read),
       cmocka_unit_test(bytes_tell_what_it_is),
       cmocka_unit_test(values_may_lie_beyond_a_gibibyte),

@@ -180,7 +180,8 @@ static const char *snake(struct keras *k, const char *type) {
   return text.at;
 }
 
-/* The path of a class's next layer: "layers/dense_1" for the second Dense. */
+/* The path of a class's next layer: "layers/dense_1" for the second Dense.
+ * Keras 2.13 visits a layer with weights twice, and numbers visits. */
 static const char *path_of(struct keras *k, struct keras_model *m,
                            const char *type) {
   const char *name = snake(k, type);
@@ -190,8 +191,11 @@ static const char *path_of(struct keras *k, struct keras_model *m,
   struct map_entry *entry = map_add(g->arena, &m->classes, slice_of(name));
   if (entry->number++ > 0)
     name = graph_text(g, "%s_%" PRId64, name, entry->number - 1);
-  return graph_text(g, "%s%s%s/%s", k->path, *k->path ? "/" : "",
-                    k->weights->layers, name);
+  const char *path = graph_text(g, "%s%s%s/%s", k->path, *k->path ? "/" : "",
+                                k->weights->layers, name);
+  entry->number +=
+      k->weights->twice && map_find(&k->weights->keys, slice_of(path));
+  return path;
 }
 
 static struct keras_layer *add_layer(struct keras *k, struct keras_model *m,

@@ -2,6 +2,7 @@
  * config gives, and all of them must be taken. */
 #include "import/keras/stored.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,34 @@ static void note(struct keras *k, struct slice name, size_t i) {
     *VEC_PUSH(arena, &key->stored) = i;
 }
 
+/* True if the folder of a class's next layer, "dense_1" after "dense" or
+ * "dense_3" after "dense_2", is in the file, too. */
+static bool has_next(struct keras *k, struct slice path) {
+  size_t end = path.length;
+  while (end > 0 && path.at[end - 1] >= '0' && path.at[end - 1] <= '9')
+    end--;
+  bool counted = end < path.length && end > 0 && path.at[end - 1] == '_';
+  int64_t number = counted ? strtol(path.at + end, NULL, 10) : 0;
+  const char *next =
+      graph_text(k->graph, "%.*s_%" PRId64,
+                 (int)(counted ? end - 1 : path.length), path.at, number + 1);
+  return map_find(&k->weights->keys, slice_of(next));
+}
+
+/* Keras 2.13's files have no two numbers of a class in succession. */
+static bool counts_twice(struct keras *k) {
+  static const char vars[] = "/vars/";
+  if (!k->weights->by_path || k->weights->layers[0] != '_')
+    return false;
+  for (size_t i = 0; i < k->weights->all.count; i++) {
+    const char *path = k->weights->all.at[i].path;
+    const char *end = strstr(path, vars);
+    if (end && has_next(k, (struct slice){path, (size_t)(end - path)}))
+      return false;
+  }
+  return true;
+}
+
 void keras_index_stored(struct keras *k) {
   for (size_t i = 0; i < k->weights->all.count; i++) {
     const struct keras_stored *s = &k->weights->all.at[i];
@@ -63,6 +92,7 @@ void keras_index_stored(struct keras *k) {
       note(k, part, i);
     }
   }
+  k->weights->twice = counts_twice(k);
 }
 
 static struct key key_of(const struct keras_call *call, const char *name) {

@@ -28,6 +28,7 @@ struct keras_weights {
   VEC(struct keras_stored) all; /* of a layer, in Keras' order */
   struct map keys;              /* by layer name or path */
   bool by_path;
+  bool twice;         /* paths number each layer with weights twice */
   const char *layers; /* the folder of a model's layers in paths */
 };
 
