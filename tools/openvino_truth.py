@@ -2,9 +2,10 @@
 """A model of OpenVINO's IR that is made by hand, and what PyTorch computes of it.
 
 usage: tools/openvino_truth.py [FOLDER]: writes made.xml, made.bin, made.x.npy and
-made.y.npy there (tests/data/import/openvino), and SampLeNet's x and y, whose .bin
-the test makes. No code of netc's is used; operations are those of the
-specification, opset 1 to 9, in PyTorch's words.
+made.y.npy there (tests/data/import/openvino), the same of old (version 7) and of
+eight (weights of 8 bits), and SampLeNet's x and y, whose .bin the test makes. No
+code of netc's is used; operations are those of the specification, opset 1 to 9
+and the catalog of version 7, in PyTorch's words.
 """
 import os
 import re
@@ -14,7 +15,7 @@ import numpy
 import torch
 import torch.nn.functional as F
 
-WORDS = {"f32": "FP32", "f16": "FP16", "i64": "I64"}
+WORDS = {"f32": "FP32", "f16": "FP16", "i64": "I64", "i8": "I8"}
 
 
 class Model:
@@ -46,7 +47,8 @@ class Model:
         return made[0] if len(made) == 1 else made
 
     def const(self, values, kind="f32"):
-        array = numpy.asarray(values, {"f32": "<f4", "f16": "<f2", "i64": "<i8"}[kind])
+        array = numpy.asarray(values, {"f32": "<f4", "f16": "<f2", "i64": "<i8",
+                                       "i8": "i1"}[kind])
         at, raw = len(self.bin), array.tobytes()
         self.bin += raw
         shape = ", ".join(str(d) for d in array.shape)
@@ -112,9 +114,127 @@ def made(folder):
     a = m.layer("MatMul", [a, w], [a[2] @ w[2].T], transpose_a="false", transpose_b="true")
     a = m.layer("SoftMax", [a], [a[2].softmax(1)], axis=1)
     m.layer("Result", [a], [])
-    open(os.path.join(folder, "made.xml"), "w").write(m.text())
-    open(os.path.join(folder, "made.bin"), "wb").write(m.bin)
-    save(folder, "made", x, a[2])
+    write(folder, "made", m, x, a[2])
+
+
+class Old(Model):
+    """Version 7: weights are blobs of their layer."""
+
+    def port(self, index, shape, kind="f32"):
+        return super().port(index, shape).replace(' precision="FP32"', "")
+
+    def layer(self, kind, ins, outs, blobs={}, **data):
+        made = super().layer(kind, ins, outs, **data)
+        text = ""
+        for name, values in blobs.items():
+            raw = values.numpy().astype("<f4").tobytes()
+            text += f'<{name} offset="{len(self.bin)}" size="{len(raw)}"/>'
+            self.bin += raw
+        text = f"<blobs>{text}</blobs>" if text else ""
+        for old, new in ((' version="opset1"', ' precision="FP32"'),
+                         (" word=", " type="), ("</layer>", text + "</layer>")):
+            self.layers[-1] = self.layers[-1].replace(old, new)
+        return made
+
+    def text(self):
+        return super().text().replace('version="11"', 'version="7" batch="1"')
+
+
+def old(folder):
+    torch.manual_seed(3)
+    m = Old()
+    some = lambda *shape: torch.randn(*shape) * 0.4
+    x = torch.randn(1, 4, 9, 8)
+    a = m.layer("Input", [], [x])
+    w, b = some(4), some(4)
+    a = m.layer("ScaleShift", [a], [a[2] * w[:, None, None] + b[:, None, None]],
+                {"weights": w, "biases": b})
+    w, b = some(6, 2, 3, 3), some(6)
+    a = m.layer("Convolution", [a], [F.conv2d(a[2], w, b, padding=1, groups=2)],
+                {"weights": w, "biases": b}, kernel="3,3", strides="1,1", dilations="1,1",
+                pads_begin="1,1", pads_end="1,1", group=2, output=6)
+    c = a = m.layer("ReLU", [a], [F.leaky_relu(a[2], 0.1)], negative_slope=0.1)
+    w = some(1)
+    a = m.layer("PReLU", [a], [F.prelu(a[2], w)],
+                {"weights": w}, channel_shared=1)
+    a = m.layer("Eltwise", [a, c], [a[2] + c[2]], operation="sum")
+    a = m.layer("Power", [a], [(a[2] * 2 + 1) ** 2], power=2, scale=2, shift=1)
+    a = m.layer("Pooling", [a], [F.max_pool2d(a[2], 3, 2, ceil_mode=True)], kernel="3,3",
+                strides="2,2", pads_begin="0,0", pads_end="0,0", pool__method="max",
+                rounding_type="ceil")
+    a = m.layer("Pooling", [a], [F.avg_pool2d(a[2], 2, 1)], kernel="2,2", strides="1,1",
+                pads_begin="0,0", pads_end="0,0", pool__method="avg", exclude__pad="true",
+                rounding_type="floor")
+    y = a[2].reshape(1, 2, 3, *a[2].shape[2:]).transpose(1, 2).reshape(a[2].shape)
+    a = m.layer("ShuffleChannels", [a], [y], axis=1, group=2)
+    w = some(6, 5, 2, 2)
+    a = m.layer("Deconvolution", [a], [F.conv_transpose2d(a[2], w, stride=2)],
+                {"weights": w}, kernel="2,2", strides="2,2", dilations="1,1",
+                pads_begin="0,0", pads_end="0,0", group=1, output=5)
+    a = m.layer("Crop", [a], [a[2][:, 1:5]], axis=1, offset=1, dim=4)
+    w = some(4)
+    y = F.normalize(a[2], dim=1) * w[:, None, None]
+    a = m.layer("Normalize", [a], [y], {"weights": w}, across_spatial=0, channel_shared=0,
+                eps=1e-10)
+    a = m.layer("Resample", [a], [F.interpolate(a[2], scale_factor=2)], antialias=0,
+                factor=2, word="caffe.ResampleParameter.NEAREST")
+    g = F.avg_pool2d(a[2], a[2].shape[2:])
+    size = ",".join(str(d) for d in a[2].shape[2:])
+    g = m.layer("Pooling", [a], [g], kernel=size, strides="1,1", pads_begin="0,0",
+                pads_end="0,0", pool__method="avg", exclude__pad="true")
+    g = m.layer("Activation", [g], [g[2].sigmoid()], word="sigmoid")
+    for axis in (2, 3):
+        times = a[2].shape[axis]
+        y = g[2].repeat_interleave(times, axis)
+        g = m.layer("Tile", [g], [y], axis=axis, tiles=times)
+    a = m.layer("Eltwise", [a, g], [a[2] * g[2]], operation="mul")
+    w, b = some(5, a[2].numel()), some(5)
+    a = m.layer("FullyConnected", [a], [a[2].flatten(1) @ w.T + b],
+                {"weights": w, "biases": b}, out__size=5)
+    a = m.layer("SoftMax", [a], [a[2].softmax(1)], axis=1)
+    write(folder, "old", m, x, a[2])
+
+
+def eight(folder):
+    """Rounding would change values; the levels here are those of the integers."""
+    torch.manual_seed(4)
+    m = Model()
+    x = torch.randn(1, 2, 6, 6)
+    a = m.layer("Parameter", [], [x], shape="1,2,6,6", element_type="f32")
+
+    def whole(*shape):
+        w = m.const(torch.randint(-128, 128, shape).numpy(), "i8")
+        return m.layer("Convert", [w], [w[2]], destination_type="f32")
+
+    bounds = [m.const(v) for v in (-4.0, 4.0, -4.0, 4.0)]
+    a = m.layer("FakeQuantize", [a] + bounds, [a[2]], levels=256)
+    w = whole(3, 2, 3, 3)
+    z = m.const(torch.randint(-3, 3, (3, 1, 1, 1)).numpy(), "i8")
+    z = m.layer("Convert", [z], [z[2]], destination_type="f32")
+    w = m.layer("Subtract", [w, z], [w[2] - z[2]])
+    s = m.const((torch.rand(3, 1, 1, 1) * 0.01).numpy())
+    w = m.layer("Multiply", [w, s], [w[2] * s[2]])
+    a = m.layer("Convolution", [a, w], [F.conv2d(a[2], w[2])], strides="1,1",
+                pads_begin="0,0", pads_end="0,0", dilations="1,1")
+    w = whole(4, 3, 1, 1)
+    high = torch.rand(4, 1, 1, 1) + 0.5
+    bounds = [m.const(v) for v in (-128.0, 127.0, (-128 / 127 * high).numpy(),
+                                   high.numpy())]
+    w = m.layer("FakeQuantize", [w] + bounds, [w[2] * high / 127], levels=256)
+    a = m.layer("Convolution", [a, w], [F.conv2d(a[2], w[2])], strides="1,1",
+                pads_begin="0,0", pads_end="0,0", dilations="1,1")
+    a = m.layer("Reshape", [a, m.const([1, 64], "i64")], [a[2].reshape(1, 64)])
+    w = whole(5, 64)
+    w = m.layer("Multiply", [w, m.const(0.004)], [w[2] * 0.004])
+    a = m.layer("MatMul", [a, w], [a[2] @ w[2].T], transpose_a="false", transpose_b="true")
+    m.layer("Result", [a], [])
+    write(folder, "eight", m, x, a[2])
+
+
+def write(folder, name, m, x, y):
+    open(os.path.join(folder, name + ".xml"), "w").write(m.text())
+    open(os.path.join(folder, name + ".bin"), "wb").write(m.bin)
+    save(folder, name, x, y)
 
 
 def save(folder, name, x, y):
@@ -147,4 +267,6 @@ def lenet(folder):
 
 folder = sys.argv[1] if len(sys.argv) > 1 else "tests/data/import/openvino"
 made(folder)
+old(folder)
+eight(folder)
 lenet(folder)

@@ -178,10 +178,8 @@ static bool from_left(struct onnx *x, struct constant *c,
                       const struct onnx_view *view) {
   struct onnx_view turned_view = *view, result;
   int rank = view->at.rank;
-  if (c->rank != 2 || rank < 2)
-    return onnx_fail(
-        x, "a product of a tensor and a constant of %d axes is not supported",
-        c->rank);
+  if (rank == 1) /* a vector is a column */
+    return linear(x, view, c, &result) && onnx_give(x, 0, &result);
   turned_view.at = layout_move(&view->at, rank - 1, rank - 2);
   if (!linear(x, &turned_view, c, &result))
     return false;
@@ -201,6 +199,13 @@ bool op_matmul(struct onnx *x) {
     return false;
   if (!b)
     return product(x, in, onnx_operand(x, 1)->view);
+  if (b->rank == 1) { /* one unit, whose axis is dropped */
+    b = constant_with(x, b, 2, (const int64_t[]){1, b->count});
+    if (!linear(x, in, b, &result))
+      return false;
+    layout_drop(&result.at, result.at.rank - 1);
+    return onnx_give(x, 0, &result);
+  }
   if (b->rank != 2)
     return onnx_fail(x, "a product with a constant of %d axes is not supported",
                      b->rank);

@@ -224,6 +224,16 @@ static bool of_weight(struct onnx *x, enum layer_word word,
   return onnx_give_node(x, whole, node);
 }
 
+/* True for the one value that is the bias of a layer with one unit. */
+static bool is_bias(struct onnx *x, enum layer_word word,
+                    const struct onnx_view *view, const struct constant *c) {
+  const struct graph_node *node = graph_at(x->graph, view->node);
+  const struct graph_shape *shape = graph_shape(x->graph, view->node);
+  return word == WORD_ADD && c->rank == 1 && node->bias == BIAS_WITHOUT &&
+         (node->word == WORD_FC || node->word == WORD_LINEAR) &&
+         shape->size[shape->rank - 1] == 1;
+}
+
 /* `swapped`: the constant is the first operand of - or /. */
 static bool of_constant(struct onnx *x, enum layer_word word,
                         const struct onnx_view *view, struct constant *c,
@@ -240,8 +250,8 @@ static bool of_constant(struct onnx *x, enum layer_word word,
   bool even = constant_is_even(x, c, &number);
   if (!whole_view(x, view, rank, dims, &whole))
     return of_wider(x, word, view, c, swapped);
-  bool learned =
-      c->trained && (c->count > 1 || (c->name && onnx_is_weight_name(c->name)));
+  bool learned = c->trained && (c->count > 1 || is_bias(x, word, view, c) ||
+                                (c->name && onnx_is_weight_name(c->name)));
   return even && !learned ? of_number(x, word, &whole, number, swapped)
                           : of_weight(x, word, &whole, c, swapped);
 }

@@ -2,6 +2,8 @@
  * State of reading OpenVINO's IR. xml.c parses the file, and operations.c
  * translates it into ONNX's operators (ops/openvino.def), which have the same
  * axes. The ONNX reader does the rest. Values are in a .bin next to the .xml.
+ * Before version 10 layers are Caffe's (old.c): they have their weights as
+ * <blobs>, and no layer marks the results.
  */
 #ifndef NETC_IMPORT_OPENVINO_OPENVINO_H
 #define NETC_IMPORT_OPENVINO_OPENVINO_H
@@ -46,6 +48,7 @@ struct ir {
   const struct ir_layer *at; /* the current layer */
   const char *bin;           /* name of the file with values */
   bool absent;               /* that file is missing */
+  bool old;                  /* a version below 10 */
 };
 
 /* ONNX's operators, for operations that are the same in both. */
@@ -77,6 +80,9 @@ struct ir_type {
   bool real;
 };
 
+/* The type of the current layer, a constant; NULL if netc has none. */
+const struct ir_type *ir_constant_type(const struct ir *ir,
+                                       const struct ir_layer *layer);
 /* Finds a type by either word; NULL if netc has none. */
 const struct ir_type *ir_type_of(const char *word);
 
@@ -121,6 +127,23 @@ const struct ir_layer *ir_constant_before(const struct ir_port *port);
 /* Reads the integers of a constant input; -1 with an error. */
 int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
                  int64_t *to, int most);
+
+/* The same value in another shape. */
+const char *ir_reshaped(struct ir *ir, const char *value, const int64_t *dims,
+                        int rank);
+/* True if a blob of the current layer is in the file. */
+bool ir_has_blob(const struct ir *ir, const char *name);
+/* A blob of the current layer as a constant; NULL with an error if its bytes
+ * do not fit the sizes. */
+const char *ir_blob(struct ir *ir, const char *name, const int64_t *dims,
+                    int rank);
+/* The kernel of a convolution that has its groups as an attribute. */
+const char *ir_kernel(struct ir *ir, const struct ir_layer *layer,
+                      int64_t *groups);
+/* Its bias, if it has one; false with an error. */
+bool ir_take_bias(struct ir *ir, const struct ir_layer *layer,
+                  Onnx__NodeProto *node);
+bool ir_old_prelu(struct ir *ir, struct ir_layer *layer);
 
 /* True if an attribute is set, or is a word (in any case). */
 bool ir_is_true(const struct ir *ir, const char *name);

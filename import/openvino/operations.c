@@ -50,8 +50,12 @@ const char *ir_onnx(const struct ir_layer *layer) {
   return row_of(layer).onnx;
 }
 
+/* The bounds of constants that are rounded are their scale. */
 size_t ir_uses(const struct ir_layer *layer) {
-  return row_of(layer).uses;
+  struct ir_row row = row_of(layer);
+  bool scaled = row.say == ir_rounded && layer->in.all.count == 5 &&
+                ir_constant_before(&layer->in.all.at[0]);
+  return scaled ? 5 : row.uses;
 }
 
 bool ir_is_true(const struct ir *ir, const char *name) {
@@ -76,19 +80,24 @@ bool ir_say_unknown(struct ir *ir, struct ir_layer *layer) {
 /* Inputs and outputs */
 
 bool ir_const(struct ir *ir, struct ir_layer *layer) {
-  const struct ir_type *type = ir_type_of(ir_attribute(ir, "element_type"));
+  const struct ir_type *type = ir_constant_type(ir, layer);
   const char *shape = ir_attribute(ir, "shape");
   const char *offset = ir_attribute(ir, "offset");
   const char *size = ir_attribute(ir, "size");
   int64_t dims[MOST_AXES], at = -1, bytes = -1;
   int rank = ir_numbers(shape ? shape : "", dims, MOST_AXES);
+  if (ir->old && layer->out.all.count == 1) {
+    rank = layer->out.all.at[0].rank;
+    memcpy(dims, layer->out.all.at[0].dims, sizeof dims);
+  }
   if (layer->out.all.count != 1 || rank < 0 || !offset || !size ||
       ir_numbers(offset, &at, 1) != 1 || ir_numbers(size, &bytes, 1) != 1 ||
       at < 0 || bytes < 0)
     return ir_fail(ir, "it has no shape, offset or size that is supported");
   if (!type)
     return ir_fail(ir, "values of %.20s are not supported",
-                   ir_attribute(ir, "element_type"));
+                   ir->old ? layer->out.all.at[0].precision
+                           : ir_attribute(ir, "element_type"));
   Onnx__TensorProto *c = ir_constant(ir, layer->name, type->onnx, dims, rank);
   said_stored(&ir->s, c, ir->bin, (uint64_t)at, (uint64_t)bytes);
   layer->out.all.at[0].value = layer->name;
@@ -119,18 +128,23 @@ static bool give_out(struct ir *ir, const struct ir_layer *layer, size_t i) {
   return value != NULL;
 }
 
-/* DetectionOutput decodes boxes without weights: its inputs become outputs. */
+/* Decoding of boxes or texts has no weights: its inputs become outputs. */
 bool ir_detection(struct ir *ir, struct ir_layer *layer) {
+  size_t uses = ir_uses(layer);
   graph_note(ir->graph,
-             "DetectionOutput `%.64s` and its boxes are left out: they have no "
-             "weights.",
-             layer->name);
-  return give_out(ir, layer, 0) && give_out(ir, layer, 1);
+             uses == 1 ? "%.32s `%.64s` is left out: it has no weights."
+                       : "%.32s `%.64s` and its boxes are left out: they have "
+                         "no weights.",
+             layer->type, layer->name);
+  for (size_t i = 0; i < uses; i++)
+    if (!give_out(ir, layer, i))
+      return false;
+  return true;
 }
 
 bool ir_result(struct ir *ir, struct ir_layer *layer) {
   const struct ir_port *port = ir_in(ir, layer, 0);
-  if (port && port->from && strcmp(port->from->type, "DetectionOutput") == 0)
+  if (port && port->from && row_of(port->from).say == ir_detection)
     return true;
   return give_out(ir, layer, 0);
 }
@@ -138,9 +152,11 @@ bool ir_result(struct ir *ir, struct ir_layer *layer) {
 /* Elementwise operations, joins */
 
 bool ir_plain(struct ir *ir, struct ir_layer *layer) {
-  Onnx__NodeProto *node = ir_node(ir, ir_onnx(layer));
+  const char *slope = ir_attribute(ir, "negative_slope");
+  bool leaks = slope && strtod(slope, NULL) != 0;
+  Onnx__NodeProto *node = ir_node(ir, leaks ? "LeakyRelu" : ir_onnx(layer));
   const char *axis = ir_attribute(ir, "axis");
-  const char *alpha = ir_attribute(ir, "alpha");
+  const char *alpha = leaks ? slope : ir_attribute(ir, "alpha");
   int64_t number = strcmp(layer->type, "SoftMax") == 0 ? 1 : -1;
   for (size_t i = 0; i < layer->in.all.count; i++)
     ir_take(ir, node, ir_value(ir, layer, i));
@@ -179,10 +195,24 @@ bool ir_swish(struct ir *ir, struct ir_layer *layer) {
   return ir_give(ir, layer, node);
 }
 
-/* FakeQuantize rounds values as 8 bits would. */
+/* FakeQuantize rounds values as 8 bits would. Between integers and the reals
+ * that they stand for it is a line from (in low, out low) to (in high, out
+ * high). */
 bool ir_rounded(struct ir *ir, struct ir_layer *layer) {
-  graph_note(ir->graph, "FakeQuantize is left out: it rounds values.");
-  return ir_give_same(ir, layer);
+  if (ir_uses(layer) == 1) {
+    graph_note(ir->graph, "FakeQuantize is left out: it rounds values.");
+    return ir_give_same(ir, layer);
+  }
+  const char *low = ir_value(ir, layer, 1), *least = ir_value(ir, layer, 3);
+  const char *in =
+      ir_between(ir, IR_NODE(ir, "Sub", ir_value(ir, layer, 2), low));
+  const char *out =
+      ir_between(ir, IR_NODE(ir, "Sub", ir_value(ir, layer, 4), least));
+  const char *step = ir_between(ir, IR_NODE(ir, "Div", out, in));
+  const char *value =
+      ir_between(ir, IR_NODE(ir, "Sub", ir_value(ir, layer, 0), low));
+  value = ir_between(ir, IR_NODE(ir, "Mul", value, step));
+  return ir_give(ir, layer, IR_NODE(ir, "Add", value, least));
 }
 
 /* Reals stay reals, and integers stay integers. */
@@ -196,14 +226,14 @@ bool ir_convert(struct ir *ir, struct ir_layer *layer) {
   if (from->real == to->real)
     return ir_give_same(ir, layer);
   if (to->real && from->bytes == 1 && ir_constant_before(port))
-    return ir_fail(ir, "weights of 8 bits are not supported");
+    graph_note(ir->graph, "The file's 8-bit weights are written as float32.");
   Onnx__NodeProto *node = IR_NODE(ir, "Cast", ir_value(ir, layer, 0));
   emit_int(&ir->s.x, node, "to", to->onnx);
   return ir_give(ir, layer, node);
 }
 
-static const char *reshaped(struct ir *ir, const char *value,
-                            const int64_t *dims, int rank) {
+const char *ir_reshaped(struct ir *ir, const char *value, const int64_t *dims,
+                        int rank) {
   Onnx__NodeProto *node =
       IR_NODE(ir, "Reshape", value, ir_put_ints(ir, dims, rank));
   return ir_between(ir, node);
@@ -211,16 +241,18 @@ static const char *reshaped(struct ir *ir, const char *value,
 
 /* A slope for each channel belongs to the second axis. */
 bool ir_prelu(struct ir *ir, struct ir_layer *layer) {
+  int64_t dims[MOST_AXES];
+  if (ir->old)
+    return ir_old_prelu(ir, layer);
   const char *in = ir_value(ir, layer, 0), *slope = ir_value(ir, layer, 1);
   const struct ir_port *port = ir_in(ir, layer, 1);
-  int64_t dims[MOST_AXES];
   if (!in || !slope)
     return false;
   int axes = layer->in.all.at[0].rank - 1;
   for (int i = 0; i < axes; i++)
     dims[i] = i ? 1 : port->dims[0];
   if (port->rank == 1 && axes > 1)
-    slope = reshaped(ir, slope, dims, axes);
+    slope = ir_reshaped(ir, slope, dims, axes);
   Onnx__NodeProto *node = IR_NODE(ir, "PRelu", in, slope);
   return ir_give(ir, layer, node);
 }
@@ -245,7 +277,7 @@ static const char *join_groups(struct ir *ir, const struct ir_layer *layer,
   dims[0] = port->dims[0] * port->dims[1];
   for (int i = 2; i < port->rank; i++)
     dims[i - 1] = port->dims[i];
-  return reshaped(ir, value, dims, port->rank - 1);
+  return ir_reshaped(ir, value, dims, port->rank - 1);
 }
 
 static bool put_numbers(struct ir *ir, Onnx__NodeProto *node, const char *ours,
@@ -283,21 +315,26 @@ bool ir_window(struct ir *ir, struct ir_layer *layer) {
   const char *in = ir_value(ir, layer, 0);
   int64_t groups = 1;
   bool pool = strstr(onnx, "Pool"), back = strstr(onnx, "Transpose");
+  if (ir_has_word(ir, "pool-method", "avg"))
+    onnx = "AveragePool";
   if (!pool)
-    weights = join_groups(ir, layer, &groups);
+    weights = ir->old ? ir_kernel(ir, layer, &groups)
+                      : join_groups(ir, layer, &groups);
   if (!ir_has_output(ir, layer) || !in || (!pool && !weights))
     return false;
   Onnx__NodeProto *node = IR_NODE(ir, onnx, in);
   if (weights)
     ir_take(ir, node, weights);
+  if (ir->old && !pool && !ir_take_bias(ir, layer, node))
+    return false;
   if (!pool)
     emit_int(&ir->s.x, node, "group", groups);
   if (ir_has_word(ir, "rounding_type", "ceil"))
     emit_int(&ir->s.x, node, "ceil_mode", 1);
-  if (ir_has_word(ir, "exclude-pad", "false"))
+  if (ir_has_word(ir, "exclude-pad", "false") && onnx[0] == 'A')
     emit_int(&ir->s.x, node, "count_include_pad", 1);
   const struct ir_port *out = layer->out.all.at;
-  bool sized = back && layer->in.all.count > 2 && out->rank > 2;
+  bool sized = !ir->old && back && layer->in.all.count > 2 && out->rank > 2;
   if (sized)
     emit_ints(&ir->s.x, node, "output_shape", out->dims + 2, out->rank - 2);
   return put_numbers(ir, node, "strides", "strides") &&

@@ -38,21 +38,42 @@ static const char *bin_beside(struct ir *ir) {
   return graph_text(ir->graph, "%.*s.bin", length, name);
 }
 
+/* Marks the layers that another one reads. */
+static bool *find_read(struct ir *ir) {
+  bool *read = arena_alloc(ir->arena, ir->layers.count, sizeof *read);
+  for (size_t i = 0; i < ir->layers.count; i++) {
+    const struct ir_layer *layer = ir->layers.at[i];
+    for (size_t k = 0; k < layer->in.all.count; k++)
+      if (layer->in.all.at[k].from)
+        read[layer->in.all.at[k].from->index] = true;
+  }
+  return read;
+}
+
 /* Marks the layers that results depend on; layers are sorted. Inputs that only
  * give shapes are not needed. */
-static bool *find_needed(struct ir *ir) {
+static bool *find_needed(struct ir *ir, const bool *read) {
   size_t count = ir->layers.count;
   bool *needed = arena_alloc(ir->arena, count, sizeof *needed);
   for (size_t i = count; i-- > 0;) {
     const struct ir_layer *layer = ir->layers.at[i];
     needed[i] = needed[i] || strcmp(layer->type, "Result") == 0 ||
-                strcmp(layer->type, "Parameter") == 0;
+                strcmp(layer->type, "Parameter") == 0 ||
+                (ir->old && !read[i] && strcmp(layer->type, "Const") != 0);
     size_t uses = needed[i] ? ir_uses(layer) : 0;
     for (size_t k = 0; k < layer->in.all.count && k < uses; k++)
       if (layer->in.all.at[k].from)
         needed[layer->in.all.at[k].from->index] = true;
   }
   return needed;
+}
+
+/* The outputs of a layer that nothing reads are the net's. */
+static void give_end(struct ir *ir, const struct ir_layer *layer) {
+  for (size_t i = 0; i < layer->out.all.count; i++)
+    if (layer->out.all.at[i].value && strcmp(layer->type, "Input") != 0)
+      *VEC_PUSH(ir->arena, &ir->s.outputs) =
+          ir_info(ir, layer->out.all.at[i].value, &layer->out.all.at[i]);
 }
 
 bool openvino_read(struct graph *graph, struct slice file,
@@ -66,10 +87,13 @@ bool openvino_read(struct graph *graph, struct slice file,
       !file_identify(graph_text(graph, "%s/%s", options->folder, ir.bin)).known;
   if (!ir_parse(&ir, file))
     return false;
-  const bool *needed = find_needed(&ir);
+  const bool *read = find_read(&ir), *needed = find_needed(&ir, read);
   for (size_t i = 0; i < ir.layers.count; i++)
     if (needed[i] && !ir_say(&ir, ir.layers.at[i]))
       return false;
+  for (size_t i = 0; ir.old && i < ir.layers.count; i++)
+    if (needed[i] && !read[i])
+      give_end(&ir, ir.layers.at[i]);
   return onnx_read_model(graph, &store, said_model(&ir.s, ir.name, OPSET),
                          options);
 }

@@ -117,6 +117,14 @@ const char *ir_put_real(struct ir *ir, const char *text) {
   return said_real(&ir->s, text ? (double)strtof(text, NULL) : 0);
 }
 
+const struct ir_type *ir_constant_type(const struct ir *ir,
+                                       const struct ir_layer *layer) {
+  const char *word = ir_attribute(ir, "element_type");
+  return ir_type_of(word || layer->out.all.count == 0
+                        ? word
+                        : layer->out.all.at[0].precision);
+}
+
 const struct ir_layer *ir_constant_before(const struct ir_port *port) {
   const struct ir_layer *from = port->from;
   while (from && strcmp(from->type, "Convert") == 0 && from->in.all.count)
@@ -138,7 +146,7 @@ int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
     return -1;
   }
   ir->at = c;
-  const struct ir_type *type = ir_type_of(ir_attribute(ir, "element_type"));
+  const struct ir_type *type = ir_constant_type(ir, c);
   const char *at = ir_attribute(ir, "offset"), *all = ir_attribute(ir, "size");
   bool right = type && !type->real && at && all &&
                ir_numbers(at, &offset, 1) == 1 &&

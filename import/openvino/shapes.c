@@ -65,10 +65,12 @@ static int guess_order(struct ir *ir, const struct ir_layer *layer,
 
 bool ir_transpose(struct ir *ir, struct ir_layer *layer) {
   int64_t perm[MOST_AXES];
-  int count = ir->absent ? guess_order(ir, layer, perm)
-                         : ir_read_ints(ir, layer, 1, perm, MOST_AXES);
+  const char *order = ir_attribute(ir, "order");
+  int count = order        ? ir_numbers(order, perm, MOST_AXES)
+              : ir->absent ? guess_order(ir, layer, perm)
+                           : ir_read_ints(ir, layer, 1, perm, MOST_AXES);
   if (count < 0)
-    return false;
+    return ir->graph->failed ? false : ir_fail(ir, "its order is no list");
   Onnx__NodeProto *node = IR_NODE(ir, "Transpose", ir_value(ir, layer, 0));
   emit_ints(&ir->s.x, node, "perm", perm, count);
   return ir_give(ir, layer, node);
@@ -112,8 +114,14 @@ bool ir_split(struct ir *ir, struct ir_layer *layer) {
 bool ir_pad(struct ir *ir, struct ir_layer *layer) {
   int64_t pads[2 * MOST_AXES];
   const char *mode = ir_attribute(ir, "pad_mode");
-  int count = ir_read_ints(ir, layer, 1, pads, MOST_AXES);
-  if (count < 0 || ir_read_ints(ir, layer, 2, pads + count, MOST_AXES) != count)
+  const char *begin = ir_attribute(ir, "pads_begin");
+  const char *end = ir_attribute(ir, "pads_end");
+  bool said = begin && end; /* before version 10 */
+  int count = said ? ir_numbers(begin, pads, MOST_AXES)
+                   : ir_read_ints(ir, layer, 1, pads, MOST_AXES);
+  if (count < 0 ||
+      (said ? ir_numbers(end, pads + count, MOST_AXES)
+            : ir_read_ints(ir, layer, 2, pads + count, MOST_AXES)) != count)
     return ir_fail(ir, "its pads are not supported");
   Onnx__NodeProto *node = IR_NODE(ir, "Pad", ir_value(ir, layer, 0),
                                   ir_put_ints(ir, pads, 2 * count));
@@ -196,7 +204,9 @@ bool ir_reduce(struct ir *ir, struct ir_layer *layer) {
 bool ir_lrn(struct ir *ir, struct ir_layer *layer) {
   static const char *const names[] = {"alpha", "beta", "bias"};
   Onnx__NodeProto *node = ir_node(ir, "LRN");
-  const char *size = ir_attribute(ir, "size");
+  const char *size = ir_attribute(ir, ir->old ? "local-size" : "size");
+  if (ir_has_word(ir, "region", "same"))
+    return ir_fail(ir, "only norms across channels are supported");
   ir_take(ir, node, ir_value(ir, layer, 0));
   for (int i = 0; i < 3; i++)
     if (ir_attribute(ir, names[i]))

@@ -12,9 +12,11 @@ struct ir_xml {
   XML_Parser parser;
   int depth;
   bool layers, edges, dim; /* the element that the parser is in */
+  bool blobs;
   struct ir_layer *layer;
   struct ir_ports *ports;
-  struct text text; /* content of a <dim> */
+  const char *precision; /* of the layer, in old versions */
+  struct text text;      /* content of a <dim> */
 };
 
 static bool fail(struct ir_xml *x, const char *what) {
@@ -41,15 +43,16 @@ static bool open_net(struct ir_xml *x, const char *element,
   int64_t number;
   if (strcmp(element, "net") != 0 || !version)
     return fail(x, "the file has no <net> with a version");
-  if (ir_numbers(version, &number, 1) != 1 || number < 10) {
+  if (ir_numbers(version, &number, 1) != 1 || number < 3) {
     XML_StopParser(x->parser, XML_FALSE);
     graph_fail(x->ir->graph, XML_GetCurrentLineNumber(x->parser),
-               "IR version %.20s is not supported; versions from 10 are",
+               "IR version %.20s is not supported; versions from 3 are",
                version);
     return graph_help(
         x->ir->graph,
         "convert the original model again, with OpenVINO 2020 or later");
   }
+  x->ir->old = number < 10;
   x->ir->name = copy(x->ir, name ? name : "");
   return true;
 }
@@ -72,6 +75,8 @@ static bool open_layer(struct ir_xml *x, const char **names) {
                              .type = copy(ir, type),
                              .line = XML_GetCurrentLineNumber(x->parser)};
   x->layer = layer;
+  const char *precision = find(names, "precision");
+  x->precision = copy(ir, precision ? precision : "");
   return true;
 }
 
@@ -104,6 +109,19 @@ static bool open_edge(struct ir_xml *x, const char **names) {
   return true;
 }
 
+/* <weights offset="0" size="12"/>: attributes weights.offset and weights.size
+ * of the layer. Const has one, <custom>: offset and size. */
+static void open_blob(struct ir_xml *x, const char *element,
+                      const char **names) {
+  struct ir *ir = x->ir;
+  bool custom = strcmp(element, "custom") == 0;
+  for (; *names; names += 2)
+    *VEC_PUSH(ir->arena, &x->layer->attributes) = (struct ir_attribute){
+        custom ? copy(ir, names[0])
+               : graph_text(ir->graph, "%s.%s", element, names[0]),
+        copy(ir, names[1])};
+}
+
 static void open_side(struct ir_xml *x, const char *element,
                       const char **names) {
   struct ir *ir = x->ir;
@@ -115,15 +133,16 @@ static void open_side(struct ir_xml *x, const char *element,
     for (; *names; names += 2)
       *VEC_PUSH(ir->arena, &x->layer->attributes) =
           (struct ir_attribute){copy(ir, names[0]), copy(ir, names[1])};
+  x->blobs = strcmp(element, "blobs") == 0;
 }
 
 static bool open_port(struct ir_xml *x, const char **names) {
   const char *id = find(names, "id"), *precision = find(names, "precision");
   if (!id)
     return fail(x, "a port has no `id`");
-  *VEC_PUSH(x->ir->arena, &x->ports->all) =
-      (struct ir_port){.id = copy(x->ir, id),
-                       .precision = copy(x->ir, precision ? precision : "")};
+  *VEC_PUSH(x->ir->arena, &x->ports->all) = (struct ir_port){
+      .id = copy(x->ir, id),
+      .precision = precision ? copy(x->ir, precision) : x->precision};
   return true;
 }
 
@@ -151,6 +170,8 @@ static void XMLCALL on_open(void *user, const char *element,
   case AT_PORT:
     if (x->ports && strcmp(element, "port") == 0)
       open_port(x, names);
+    else if (x->layer && x->blobs)
+      open_blob(x, element, names);
     break;
   case AT_DIM:
     x->dim = x->ports && x->ports->all.count && strcmp(element, "dim") == 0;
@@ -185,9 +206,11 @@ static void XMLCALL on_close(void *user, const char *element) {
     return;
   if (x->dim)
     close_dim(x);
-  if (x->depth == AT_SIDE)
+  if (x->depth == AT_SIDE) {
     x->ports = NULL;
-  else if (x->depth == AT_LAYER)
+    x->blobs = false;
+  }
+  if (x->depth == AT_LAYER)
     x->layer = NULL;
   x->depth--;
 }
