@@ -209,6 +209,19 @@ class Nets(unittest.TestCase):
             net.save(os.path.join(sys.argv[1], "x.jpeg2000"))
         self.assertEqual(net.source, SOURCE)
 
+    def test_may_have_lengths_that_differ(self):
+        want = json.loads(command("zoo:gpt2", "--vary", "91..512",
+                                  "--emit=json"))["lengths"]
+        net = netc.load("zoo:gpt2", vary=(91, 512))
+        self.assertEqual(json.loads(net.json())["lengths"], want)
+        self.assertEqual(net.variant(batch=1).training.peak_bytes,
+                         want["longest"]["peak_bytes"])
+        lengths = json.loads(netc.load("zoo:gpt2", vary=[91, 92, 93, 512])
+                             .json())["lengths"]
+        self.assertEqual(lengths["mean"]["length"], 197)
+        with self.assertRaisesRegex(netc.Error, "lengths begin at 1"):
+            netc.load("zoo:gpt2", vary=[0, 5])
+
     def test_raise_errors_with_carets(self):
         with self.assertRaises(netc.Error) as caught:
             netc.loads(WRONG, name="wrong.net")

@@ -61,7 +61,7 @@ class Net:
     """Path of the submodule of each layer, by the layer's name:
     {"layer1.BasicBlock0.conv1": "layer1.0.conv1"}. Set by from_torch()."""
 
-    def __init__(self, read, params, inputs, budget, lora, warn, include,
+    def __init__(self, read, params, inputs, budget, lora, vary, warn, include,
                  settings):
         for given, name in ((params, "params"), (budget, "budget")):
             if given is not None and not isinstance(given, dict):
@@ -70,7 +70,7 @@ class Net:
         self._context = lib.netc_open(abi.netc_resize_fn(), None)
         if not self._context:
             raise MemoryError
-        self._made = (read, params, inputs, budget, lora, warn, include,
+        self._made = (read, params, inputs, budget, lora, vary, warn, include,
                       settings)
         for name, value in settings.items():
             try:
@@ -91,6 +91,10 @@ class Net:
             rank, everywhere = lora if isinstance(lora, tuple) else (lora,
                                                                      False)
             self._call(lib.netc_lora, rank, everywhere)
+        if vary:
+            lengths = list(vary)
+            self._call(lib.netc_vary, min(lengths),
+                       sum(lengths) // len(lengths), max(lengths))
         for option in [warn] if isinstance(warn, str) else warn:
             self._call(lib.netc_warn, option)
         for folder in [include] if isinstance(include, str) else include:
@@ -186,11 +190,11 @@ class Net:
     def variant(self, params=None, inputs=None, budget=None, **settings) -> Net:
         """Compiles the source again with these params, budgets and settings
         added to its own; `inputs` replaces its inputs."""
-        (read, old_params, old_inputs, old_budget, lora, warn, include,
-         old) = self._made
+        (read, old_params, old_inputs, old_budget, lora, vary, warn,
+         include, old) = self._made
         net = Net(read, {**(old_params or {}), **(params or {})},
                   old_inputs if inputs is None else inputs,
-                  {**(old_budget or {}), **(budget or {})}, lora, warn,
+                  {**(old_budget or {}), **(budget or {})}, lora, vary, warn,
                   include, {**old, **settings})
         net.module_paths = self.module_paths
         return net
@@ -409,7 +413,7 @@ def _options(given: dict):
 
 
 def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
-         budget: dict | None = None, lora=0, warn=(), include=(),
+         budget: dict | None = None, lora=0, vary=(), warn=(), include=(),
          **settings) -> Net:
     """Compiles a file, or a net of the zoo: "zoo:resnet50".
 
@@ -418,6 +422,8 @@ def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
         sizes of several inputs by name; "_" keeps a size
     budget: limits, {"train": "24GiB", "params": "25M"}
     lora: rank of adapters, or (rank, True) to adapt linear layers, too
+    vary: numbers of tokens that differ from batch to batch: all of them, or
+        (shortest, longest)
     warn: texts after -W; include: folders in which `use` looks
     settings: settings of docs/reference.md: batch=64, optimizer="adamw",
         gpu="rtx4090", precision="mixed"
@@ -430,16 +436,16 @@ def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
     if "\0" in file:
         raise ValueError(f"a NUL character in {file!r}")
     return Net((lib.netc_load_file, os.fsencode(file)), params, inputs, budget,
-               lora, warn, include, settings)
+               lora, vary, warn, include, settings)
 
 
 def loads(text: str, *, name: str = "net.net", params: dict | None = None,
-          inputs=None, budget: dict | None = None, lora=0, warn=(), include=(),
-          **settings) -> Net:
+          inputs=None, budget: dict | None = None, lora=0, vary=(), warn=(),
+          include=(), **settings) -> Net:
     """Compiles a text. Messages call it `name`. See load()."""
     source = text.encode()
     return Net((lib.netc_load_text, name, source, len(source)), params, inputs,
-               budget, lora, warn, include, settings)
+               budget, lora, vary, warn, include, settings)
 
 
 def budget(**limits):
