@@ -6,7 +6,8 @@
 prints the bytes of each case in which it knows the net: its modules are listed
 as transformers names them, and rules for modules are applied to these names as
 vLLM applies them (fnmatch for modelopt, re.match after `re:` for
-compressed-tensors, parts of a name for the others).
+compressed-tensors, any part of a name for AutoAWQ, whole parts for the
+others).
 """
 import fnmatch
 import json
@@ -259,7 +260,8 @@ def find(q, beside, experts=None):
         for x in q.get("dynamic", {}):
             if re.match(x[2:], name):
                 return None
-        if any(part_of(x, name) for x in stays):
+        if any(x in name if method == "awq" else part_of(x, name)
+               for x in stays):
             return None
         for x in q.get("quantized_layers", {}):
             if name.startswith(x + "."):

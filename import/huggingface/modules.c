@@ -83,19 +83,28 @@ static bool names(struct slice pattern, struct slice module) {
   return false;
 }
 
+static bool is_within(struct graph *graph, struct slice part,
+                      struct slice name) {
+  return slice_find(name, graph_text(graph, "%.*s", SLICE_ARG(part))) <
+         name.length;
+}
+
 /* Layers of the language model and of a tower may have equal names. */
 static bool is_of_text(struct slice pattern) {
   return slice_begins(inner(pattern), "layers.");
 }
 
+/* `own`: the module has this name in the net, not only in others. */
 static bool fits(const struct module_finder *f, const struct module_rule *rule,
-                 enum weights_part part, struct slice module) {
+                 enum weights_part part, struct slice module, bool own) {
   static const char *const outer[] = {"model.", "language_model.model.",
                                       "model.language_model.", ""};
   if (!rule->regular && part == WEIGHTS_OF_VISION && is_of_text(rule->pattern))
     return false;
   if (!rule->regular)
-    return names(inner(rule->pattern), module);
+    return names(inner(rule->pattern), module) ||
+           (own && f->q->within &&
+            is_within(f->h->graph, inner(rule->pattern), module));
   for (size_t i = 0; i < sizeof outer / sizeof *outer; i++)
     if (regular_matches(rule->regular,
                         slice_of(graph_text(f->h->graph, "%s%.*s", outer[i],
@@ -153,11 +162,22 @@ static bool is_of_layer(const struct module_finder *f, struct slice name) {
                      slice_is(name, "mixer.out_proj"));
   if (slice_begins(name, "linear_attn."))
     return delta;
+  if (slice_begins(name, "conv."))
+    return strcmp(f->layer.mixer, "short") == 0;
   if (slice_begins(name, "mamba."))
     return mamba || strcmp(f->layer.mixer, "parallel") == 0;
   return !slice_begins(name, "self_attn.") ||
          (!mamba &&
           (!delta || hugging_fact(f->h, slice_of("linear_attn_config"))));
+}
+
+/* What the type calls its feed-forward layers. */
+static const char *called(const struct module_finder *f) {
+#define CALLED(its, ours)                 \
+  if (strcmp(f->h->type->name, its) == 0) \
+    return ours;
+#include "import/huggingface/huggingface.def"
+  return "mlp.";
 }
 
 /* The word of a module: "" is the net's type; NULL: the layer has none. */
@@ -169,11 +189,14 @@ static const char *type_of(struct module_finder *f, const struct module *module,
   bool there = false, usual = f->q->type && f->q->parts & 1U << module->part;
   const char *type = usual ? f->q->type : "";
   struct slice all = slice_of(module->names);
+  bool said = slice_find(all, called(f)) < all.length, owned = false;
   while (all.length) {
     struct slice name = slice_to(all, slice_find(all, " "));
     all = slice_from(all, name.length + 1);
     if (inside && !is_of_layer(f, name))
       continue;
+    bool own = !owned && (!said || slice_begins(name, called(f)));
+    owned = owned || own;
     there = true;
     struct slice full =
         inside ? slice_of(graph_text(f->h->graph, "layers.%" PRId64 ".%.*s",
@@ -182,7 +205,7 @@ static const char *type_of(struct module_finder *f, const struct module *module,
     for (size_t i = 0; i < f->q->rules.count; i++) {
       const struct module_rule *rule = &f->q->rules.at[i];
       if ((f->only[i] >= 0 && f->only[i] != layer) ||
-          !fits(f, rule, module->part, full))
+          !fits(f, rule, module->part, full, own))
         continue;
       f->fact = rule->fact;
       f->used[i] = true;
@@ -324,8 +347,10 @@ static const char *put_list(const struct module_finder *f, const char *first) {
                     SLICE_ARG(list.text));
 }
 
-/* 3 of "model.layers.3.mlp", but "model.layers.3*" is also 30. */
-static int64_t layer_of(const struct module_rule *rule) {
+/* 3 of "model.layers.3.mlp", but "model.layers.3*" is also 30, and so is
+ * "model.layers.3" as a part of a name. */
+static int64_t layer_of(const struct quantised *q,
+                        const struct module_rule *rule) {
   struct slice name = inner(rule->pattern);
   int64_t layer = 0;
   size_t at = 7;
@@ -333,7 +358,9 @@ static int64_t layer_of(const struct module_rule *rule) {
     return -1;
   for (; at < name.length && at < 16 && is_digit(name.at[at]); at++)
     layer = 10 * layer + name.at[at] - '0';
-  return at > 7 && (at == name.length || name.at[at] == '.') ? layer : -1;
+  bool ends = at == name.length && !q->within;
+  return at > 7 && (ends || (at < name.length && name.at[at] == '.')) ? layer
+                                                                      : -1;
 }
 
 /* False: a rule is for some layers, but nothing says how many there are. */
@@ -390,7 +417,7 @@ const char *quantised_words(struct hugging *h, const struct quantised *q) {
   struct arena *arena = h->graph->arena;
   int64_t *only = arena_alloc(arena, q->rules.count + 1, sizeof *only);
   for (size_t i = 0; i < q->rules.count; i++)
-    only[i] = layer_of(&q->rules.at[i]);
+    only[i] = layer_of(q, &q->rules.at[i]);
   struct module_finder f = {
       .h = h,
       .q = q,

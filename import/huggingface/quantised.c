@@ -179,7 +179,9 @@ static unsigned linear_parts(void) {
  * Tools that go through the blocks of the language model alone. AutoAWQ
  * replaces the linear layers of get_model_layers() (_load_quantized_modules of
  * awq/models/base.py), but those whose names contain a word of
- * modules_to_not_convert (exclude_layers_to_not_quantize). AutoRound does so
+ * modules_to_not_convert (exclude_layers_to_not_quantize of
+ * awq/quantize/quantizer.py; replace_with_awq_linear of transformers'
+ * integrations/awq.py does the same when it reads the file). AutoRound does so
  * unless quant_nontext_module is set (auto_round/mllm/README.md), GPTQ in
  * optimum by block_name_to_quantize, mlx_vlm by skip_multimodal_module. The
  * output has its 16 bits unless GPTQModel's `lm_head` (False in its
@@ -196,12 +198,14 @@ static bool bits_and_group(struct quantised_reader *r, const char *stem) {
   return r->q.type || wrong(r, member(r, "bits"));
 }
 
-/* GPTQModel: "dynamic": {"-:.*mlp.*": {}} leaves modules as they are. */
+/* GPTQModel: "dynamic": {"-:.*mlp.*": {}} leaves modules as they are. AutoAWQ:
+ * `gate` leaves mlp.gate_proj as it is. */
 static bool grouped(struct quantised_reader *r) {
   struct slice name;
   const struct fact *format = member(r, "checkpoint_format");
   if (!bits_and_group(r, r->word))
     return false;
+  r->q.within = strcmp(r->word, "awq") == 0;
   if (format && !slice_is(format->text, "gptq") &&
       !slice_is(format->text, "gptq_v2") && !slice_is(format->text, "gemm"))
     return wrong(r, format);

@@ -18,6 +18,7 @@ struct module_rule {
 struct quantised {
   const char *type; /* of the modules that no rule names; NULL: the net's */
   unsigned parts;   /* that `type` applies to, a bit for each weights_part */
+  bool within;      /* rules name any part of a module's name */
   VEC(struct module_rule) rules; /* of those that match the last counts, */
 };                               /* but one without a type wins over all */
 
