@@ -719,6 +719,8 @@ static void gguf_of_blocks_is_its_config(void **state) {
       {.name = "arcee_4_5b"},
       {.name = "deepseek_v2_lite"}, /* attn_kv_b as one, no latent queries */
       {.name = "deepseek_v4_flash"},
+      {.name = "gemma_2_2b"},
+      {.name = "gemma_3_1b"},
       {.name = "internlm2_5_7b"},
       {.name = "k_exaone_236b"},
       {"kimi_k3", true, 11 * 7168}, /* norms in the scores' vectors */
@@ -726,6 +728,7 @@ static void gguf_of_blocks_is_its_config(void **state) {
       {.name = "minimax_m3"},
       {.name = "ministral3_8b"},
       {.name = "olmoe_1b_7b"},
+      {.name = "starcoder2_3b", .unlike = true}, /* no key for its window */
       {.name = "trinity_nano"},
       {.name = "deepseek_v3"}, /* attn_k_b turned, attn_v_b */
       {.name = "deepseek_v3_2"},

@@ -436,6 +436,24 @@ def deepseek_v4(c):
     return total + ends(c, False)
 
 
+@family("gemma3")
+def gemma3(c):
+    """Siglip's tower has biases; its patches are averaged."""
+    width, v = c("hidden_size"), c.data["vision_config"]
+    heads, kv, dim = c("num_attention_heads", default=8), \
+        c("num_key_value_heads", default=4), c("head_dim", default=256)
+    layer = gqa(width, heads, kv, dim, norms=2 * dim) + 4 * width
+    layer += swiglu(width, c("intermediate_size"))
+    wide, inner = v["hidden_size"], v["intermediate_size"]
+    see = 4 * linear(wide, wide, True) + 4 * wide
+    see += linear(wide, inner, True) + linear(inner, wide, True)
+    tower = linear(3 * v["patch_size"] ** 2, wide, True)
+    tower += (v["image_size"] // v["patch_size"]) ** 2 * wide + 2 * wide
+    tower += v["num_hidden_layers"] * see + wide + wide * width
+    table = c("vocab_size", default=262208) * width
+    return c.layers() * layer + table + width + tower
+
+
 @family("gemma4")
 def gemma4(c):
     width, heads, wide = c("hidden_size"), c("num_attention_heads"), \
@@ -657,7 +675,9 @@ def compare():
     wrong = 0
     with open(os.path.join(FOLDER, "counts.csv")) as file:
         for row in csv.reader(line for line in file if line[0] != "#"):
-            ours = count(os.path.join(FOLDER, row[0] + ".json"))
+            path = os.path.join(FOLDER, row[0])
+            ours = count(path + "/config.json" if os.path.isdir(path)
+                         else path + ".json")
             if ours != int(row[1]):
                 print(f"{row[0]}: {ours} by formula, not {row[1]}")
                 wrong += 1

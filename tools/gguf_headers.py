@@ -922,6 +922,29 @@ def apertus(n):
         n.g.keys[f"xielu.{name}"] = [0.5] * n.layers
 
 
+def gemma(n):
+    """Gemma 2 and 3: norms behind both branches, windows by the layer."""
+    n.tied = True
+    norm = "head" if n.g.architecture == "gemma3" else ""
+    n.g.key("attention.sliding_window", n.c["sliding_window"])
+    n.g.key("attn_logit_softcapping", n.c.get("attn_logit_softcapping"))
+    plain(n, norm=norm, names=("attn_norm", "post_attention_norm", "ffn_norm",
+                               "post_ffw_norm"))
+
+
+def starcoder(n):
+    n.tied = True
+    n.begin()
+    n.g.key("attention.layer_norm_epsilon", n.c["norm_epsilon"])
+    for i in range(n.layers):
+        n.norms(i, "attn_norm", "attn_norm.bias", "ffn_norm", "ffn_norm.bias")
+        n.attention(i, "qkvo")
+        n.dense(i, gate=False)
+        n.g.add(f"blk.{i}.ffn_up.bias", n.c["intermediate_size"])
+        n.g.add(f"blk.{i}.ffn_down.bias", n.hidden)
+    n.g.add("output_norm.bias", n.hidden)
+
+
 def ungated(n):
     n.begin()
     for i in range(n.layers):
@@ -984,6 +1007,9 @@ NETS = [("gpt_oss_20b", 4, "gpt-oss", gpt_oss),
         ("kimi_k3", 5, "kimi-k3", kimi_k3),
         ("apertus_8b", 3, "apertus", apertus),
         ("arcee_4_5b", 3, "arcee", ungated),
+        ("gemma_2_2b", 5, "gemma2", gemma),
+        ("gemma_3_1b", 7, "gemma3", gemma),
+        ("starcoder2_3b", 3, "starcoder2", starcoder),
         ("olmoe_1b_7b", 3, "olmoe", olmoe),
         ("ling_mini_2_0", 3, "bailingmoe2", bailing),
         ("k_exaone_236b", 5, "exaone-moe", shared_moe),

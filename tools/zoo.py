@@ -14,9 +14,9 @@ Find the net of a paper here, and open it with `netc zoo:NAME`; `-D NAME=VALUE` 
 of a family. The files are in `examples/zoo/`. `make zoo` makes this page from netc's reports.
 
 The params of language models and similar nets are the keys of Hugging Face's `config.json`.
-Eight names are also in `examples/huggingface/`, where they are transformers' models: the zoo's
-convnext, detr, dinov2, swin and vit follow other programs, its gemma3, qwen3 and segformer have
-a table of sizes. `tests/data/zoo.csv` compares the numbers with those of other programs.
+Six names are also in `examples/huggingface/`, where they are transformers' models: the zoo's
+convnext, detr, dinov2, swin and vit follow other programs, its segformer has a table of sizes.
+`tests/data/zoo.csv` compares the numbers with those of other programs.
 
 Lines are neither blank nor comments, and include those of used files. *Inference* is the memory
 for one image, *train* for batches of 32 with the optimizer in the file, or momentum{how}.

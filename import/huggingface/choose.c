@@ -1,7 +1,5 @@
 /* From facts to choices: template, head, rotation, types of weights. */
-#define _GNU_SOURCE /* memmem */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/suggest.h"
 #include "import/huggingface/huggingface.h"
@@ -246,22 +244,6 @@ static bool choose_head(struct hugging *h) {
   return hugging_unknown_head(h);
 }
 
-/* Of `layer_types` the first that sees all positions: every how many do. */
-static void choose_pattern(struct hugging *h) {
-  static const char key[] = "layer_types_";
-  for (size_t i = 0; i < h->facts->all.count; i++) {
-    const struct fact *fact = &h->facts->all.at[i];
-    const char *at =
-        memmem(fact->name.at, fact->name.length, key, sizeof key - 1);
-    if (!at || !slice_is(fact->text, "full_attention"))
-      continue;
-    long layer = strtol(at + sizeof key - 1, NULL, 10);
-    fact_put_text(h->facts, slice_of("sliding_window_pattern"),
-                  slice_of(graph_text(h->graph, "%ld", layer + 1)));
-    return;
-  }
-}
-
 /* `sliding_window` is there, but off. */
 static void choose_window(struct hugging *h) {
   const struct fact *used = fact_of(h->facts, "use_sliding_window");
@@ -315,7 +297,6 @@ bool hugging_choose(struct hugging *h) {
     return false;
   count_labels(h);
   put_defaults(h);
-  choose_pattern(h);
   choose_window(h);
   choose_rotation(h);
   return hugging_lists(h) && choose_head(h) && choose_dtype(h) &&
