@@ -14,7 +14,10 @@ static const struct model_mark {
   enum file_kind_id kind; /* refused as this kind; KIND_COUNT: by its bytes */
 } marks[] = {{"saved_model.pb", KIND_SAVED_MODEL},
              {"Manifest.json", KIND_COREML},
+             {"adapter_config.json", KIND_COUNT},
              {"config.json", KIND_COUNT},
+             {"open_clip_config.json", KIND_COUNT},
+             {"params.json", KIND_COUNT},
              {"model.json", KIND_COUNT},
              {"model.safetensors.index.json", KIND_COUNT}};
 
@@ -35,7 +38,7 @@ static const char *path_in(const struct model_folder *f, const char *name) {
   return text_string(&path);
 }
 
-static bool is_folder(const char *path) {
+bool opening_is_folder(const char *path) {
   struct stat is;
   return stat(path, &is) == 0 && S_ISDIR(is.st_mode);
 }
@@ -93,7 +96,7 @@ static int refuse(struct model_folder *f) {
 /* The folder of "FOLDER/model_index.json"; NULL: it is another file. */
 static const char *pipeline_folder(struct model_folder *f) {
   const char *slash = strrchr(f->path, '/');
-  if (is_folder(f->path))
+  if (opening_is_folder(f->path))
     return file_identify(path_in(f, pipeline)).known ? f->path : NULL;
   if (strcmp(slash ? slash + 1 : f->path, pipeline) != 0 ||
       !file_identify(f->path).known)
@@ -110,7 +113,7 @@ int opening_in_folder(struct opened_file *opening) {
   const char *folder = pipeline_folder(&f);
   if (folder)
     return opening_pipeline(opening, folder);
-  if (!is_folder(f.path))
+  if (!opening_is_folder(f.path))
     return EXIT_DONE;
   for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
     if (!file_identify(path_in(&f, marks[i].name)).known)
@@ -122,5 +125,10 @@ int opening_in_folder(struct opened_file *opening) {
   list(&f);
   if (f.names.count > 1)
     return refuse(&f);
-  return f.names.count ? take(&f, f.names.at[0]) : EXIT_DONE;
+  if (f.names.count)
+    return take(&f, f.names.at[0]);
+  return complain_of(EXIT_IO, f.path,
+                     "give netc a file, or a folder with config.json, "
+                     "model_index.json, adapter_config.json or one model file",
+                     "it is a folder without a model that netc reads");
 }

@@ -26,7 +26,19 @@ static void put_path(struct text *text, const char *path) {
     text_printf(text, strchr("\"\\", *path) ? "\\%c" : "%c", *path);
 }
 
-/* Hints of a kind, with the file's path. */
+/* The folder of a file, or a folder itself. */
+static const char *folder_of(struct arena *arena, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (strcmp(path, "-") == 0)
+    return "FOLDER";
+  if (opening_is_folder(path))
+    return path;
+  return slash
+             ? arena_copy(arena, path, (size_t)(slash - path) + (slash == path))
+             : ".";
+}
+
+/* Hints of a kind, with the file's path for %s and its folder for %d. */
 static const char *help_text(struct arena *arena, const char *help,
                              const char *path) {
   struct text text = text_new(arena);
@@ -35,12 +47,28 @@ static const char *help_text(struct arena *arena, const char *help,
     text_bytes(&text, at, length);
     at += length;
     if (*at == '%') {
-      put_path(&text, strcmp(path, "-") == 0 ? "FILE" : path);
-      at += 2; /* %s */
+      put_path(&text, at[1] == 'd'             ? folder_of(arena, path)
+                      : strcmp(path, "-") == 0 ? "FILE"
+                                               : path);
+      at += 2;
     }
   }
   text_putc(&text, '\0');
   return text.at;
+}
+
+/* Other tools do not read what gzip packed. */
+static const char *packed_help(struct arena *arena, const char *help,
+                               const char *path) {
+  struct text text = text_new(arena);
+  if (!slice_ends(slice_of(path), ".gz") || strstr(help, "gunzip"))
+    return help_text(arena, help, path);
+  text_put(&text, "`gunzip -k ");
+  put_path(&text, path);
+  text_printf(
+      &text, "`, then %s",
+      help_text(arena, help, arena_copy(arena, path, strlen(path) - 3)));
+  return text_string(&text);
 }
 
 enum file_kind_id opening_kind(const char *operand) {
@@ -54,7 +82,7 @@ int opening_refuse_file(const char *path, enum file_kind_id kind,
   struct arena arena;
   const struct file_kind *k = file_kind(kind);
   arena_open(&arena, NULL, NULL);
-  const char *help = k->help ? help_text(&arena, k->help, path) : NULL;
+  const char *help = k->help ? packed_help(&arena, k->help, path) : NULL;
   int status = complain_of(EXIT_SOURCE, path, help, "this is %s%s%s", k->name,
                            *why ? ": " : "", why);
   arena_close(&arena);
@@ -92,7 +120,8 @@ static bool is_file(const struct opened_file *o) {
 /* True except for unusable files, and kinds whose readers read the file. */
 static bool is_read_whole(const struct opened_file *o) {
   const struct file_kind *k = o->kind == KIND_COUNT ? NULL : file_kind(o->kind);
-  return !k || (k->read && !k->header && !(k->opens_file && is_file(o)));
+  return !k || o->kind == KIND_ADAPTER ||
+         (k->read && !k->header && !(k->opens_file && is_file(o)));
 }
 
 /* True if the whole file is to be read. */
@@ -179,6 +208,8 @@ static void open_file(void *user) {
     return;
   if (o->kind != KIND_COUNT && !file_kind_fits(o->kind, o->text))
     run->status = refuse_name(o);
+  else if (o->kind == KIND_ADAPTER)
+    run->status = opening_adapter(o);
   else if (o->kind != KIND_COUNT && !file_kind(o->kind)->read && !is_tensors(o))
     run->status = opening_refuse(o, o->kind);
 }

@@ -30,6 +30,9 @@ struct opened_file {
  */
 int opening_open(struct opened_file *opening, const char *operand);
 
+/* True if there is a folder at the path. */
+bool opening_is_folder(const char *path);
+
 /*
  * Finds the model file in a folder: sets the path to it and prints a note.
  * Returns an exit status; EXIT_DONE also if the operand is no folder.
@@ -42,6 +45,12 @@ int opening_in_folder(struct opened_file *opening);
  * status.
  */
 int opening_pipeline(struct opened_file *opening, const char *folder);
+
+/*
+ * Finds the net of an adapter, whose adapter_config.json is the text: that of
+ * its model, if it is in the folder. Returns an exit status.
+ */
+int opening_adapter(struct opened_file *opening);
 
 /* Kind of a file on disk by its bytes, without opening it; KIND_COUNT: a
  * source, or unknown. */

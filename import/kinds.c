@@ -86,14 +86,33 @@ static bool is_name_at(struct slice head, size_t at) {
   return isalnum((int)byte_at(head, at)) && isprint((int)byte_at(head, at + 1));
 }
 
-/* SavedModel { schema version 1; MetaGraphDef { MetaInfoDef {, or GraphDef {
- * NodeDef { its name. */
-static bool kind_tensorflow(struct slice head) {
+/* SavedModel { schema version 1; MetaGraphDef { MetaInfoDef {. */
+static bool kind_saved_model(struct slice head) {
   size_t meta = has_prefix(head, "\x08\x01") ? field_at(head, 2, 0x12) : 0;
+  return meta && byte_at(head, meta) == 0x0a;
+}
+
+/* GraphDef { NodeDef { its name, then its operation. */
+static bool kind_frozen_graph(struct slice head) {
   size_t node = field_at(head, 0, 0x0a);
   size_t name = node ? field_at(head, node, 0x0a) : 0;
-  return (meta && byte_at(head, meta) == 0x0a) ||
-         (name && is_name_at(head, name) && memchr(head.at, 0x12, head.length));
+  return name && is_name_at(head, name) && memchr(head.at, 0x12, head.length);
+}
+
+/*
+ * NetDef { its name; OperatorDef { inputs and outputs, a name, a type as text.
+ * A layer of Caffe's has another field first, and a number as its type.
+ */
+static bool kind_caffe2(struct slice head) {
+  size_t at = field_at(head, 0, 0x0a);
+  at = at == 2 && is_name_at(head, at) ? at + byte_at(head, 1) : at;
+  size_t op = field_at(head, at, 0x12);
+  for (at = op; at && (byte_at(head, at) == 0x0a || byte_at(head, at) == 0x12);)
+    at += 2 + byte_at(head, at + 1);
+  if (at > op && byte_at(head, at) == 0x1a)
+    at += 2 + byte_at(head, at + 1);
+  return op && at > op && byte_at(head, at) == 0x22 &&
+         isupper((int)byte_at(head, at + 2));
 }
 
 /* Model { specification version; ModelDescription { FeatureDescription {. */

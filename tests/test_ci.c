@@ -31,7 +31,7 @@ static const struct {
       "\"line\": 1, \"col\": 8, \"end_line\": 1, \"end_col\": 17, "
       "\"net\": \"examples/vgg16.net\""}},
     {"check %s/none.net", 3, {"\"input-output\"", "none.net", NULL}},
-    {"check %s/..", 3, {"\"input-output\"", "Is a directory", NULL}},
+    {"check %s/..", 3, {"\"input-output\"", "a folder without a model", NULL}},
     {"examples/vgg16.net -o /none/x.json",
      3,
      {"\"input-output\"", "cannot write /none/x.json", NULL}},

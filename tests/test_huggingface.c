@@ -957,6 +957,48 @@ static void linked_weights_are_not_read(void **state) {
   run_free(&r);
 }
 
+/* What an adapter is of, its own values, and the net of its model. */
+static void adapters_name_their_model(void **state) {
+  (void)state;
+  static const char json[] = "{\"peft_type\": \"LORA\", \"r\": 16, "
+                             "\"base_model_name_or_path\": \"%s\",\n"
+                             "\"target_modules\": [%s]}";
+  static const char all[] = "\"q_proj\", \"k_proj\", \"v_proj\", \"o_proj\", "
+                            "\"gate_proj\", \"up_proj\", \"down_proj\"";
+  const char *folder = scratch("huggingface-adapter");
+  write_in(folder, "adapter_config.json",
+           text_of(json, "meta-llama/Llama-3.1-8B", "\"q_proj\", \"v_proj\""));
+  struct run r = run(NETC " weights examples/simple_cnn.net --random 1 -o "
+                          "%s/adapter_model.safetensors && " NETC " %s",
+                     folder, folder);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "this is an adapter of meta-llama/Llama-3.1-8B: LORA of "
+                      "rank 16 on q_proj, v_proj; adapter_model.safetensors "
+                      "has 10,826 values\n");
+  assert_holds(r.err, "`lora_on=qv`");
+  run_free(&r);
+  write_in(folder, "adapter_config.json", text_of(json, "x", all));
+  r = run(NETC " import %s/adapter_config.json", folder);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "`netc FOLDER --lora 16:all` counts it");
+  run_free(&r);
+  /* Llama 3.2 3B: 24,313,856 as PEFT counts them. */
+  write_in(folder, "adapter_config.json", text_of(json, "base", all));
+  r = run("mkdir %s/base && cp " FOLDER
+          "llama_3_2_3b/config.json %s/base && " NETC
+          " %s --lora 16:all --emit=json",
+          folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "\"trainable_count\": 24313856");
+  assert_holds(r.err, "netc reads its model, and `--lora 16:all` adds");
+  run_free(&r);
+  /* A path out of the folder is no folder of it. */
+  write_in(folder, "adapter_config.json", text_of(json, "../" FOLDER, all));
+  r = run(NETC " %s", folder);
+  assert_int_equal(r.status, 1);
+  run_free(&r);
+}
+
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(parameters_are_those_published),
@@ -971,6 +1013,7 @@ int main(void) {
       cmocka_unit_test(a_pipeline_is_several_nets_in_one_process),
       cmocka_unit_test(a_pipeline_reads_its_folder_alone),
       cmocka_unit_test(linked_weights_are_not_read),
+      cmocka_unit_test(adapters_name_their_model),
       cmocka_unit_test(windows_are_those_of_the_config),
       cmocka_unit_test(long_lists_of_layers_take_linear_time),
       cmocka_unit_test(no_numbers_are_noted),

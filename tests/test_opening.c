@@ -31,11 +31,21 @@ static struct kind kinds[] = {
     {"zip", "x", BYTES("PK\3\4\x14\0\0\0\0\0a.txt"), "this is a zip archive",
      "unpack it"},
     {"saved-model", "x", BYTES("\x08\1\x12\xb3\x8c\5\x0a\xd2\1\x12\x06"),
-     "a graph of TensorFlow", "tf2onnx.convert"},
+     "a SavedModel of TensorFlow", "tf2onnx.convert --saved-model "},
     {"frozen-graph", "x",
      BYTES("\x0a\x1a\x0a\5input\x12\x0bPlaceholder"
            "\x2a\4\0\0\0\0"),
-     "a graph of TensorFlow", "tf2onnx.convert"},
+     "a frozen graph of TensorFlow",
+     "--inputs INPUT:0 --outputs OUTPUT:0 --output"},
+    {"caffe2", "predict_net.pb",
+     BYTES("\x0a\3net\x12\x18\x0a\4\x64\x61ta\x0a\1w\x12\2c1\x1a\0"
+           "\x22\4\x43onv"),
+     "this is a net of Caffe2", "/init_net.pb --value-info '{"},
+    {"caffe2-weights", "init_net.pb",
+     BYTES("\x0a\3net\x12\x10\x12\1w\x1a\0\x22\x0fGivenTensorFill"),
+     "this is a net of Caffe2", "convert-caffe2-to-onnx "},
+    {"executorch", "x.pte", BYTES("\x30\0\0\0ET12\0\0\0\0"),
+     "a program of ExecuTorch", "torch.export.save("},
     {"core-ml", "x", BYTES("\x08\4\x12\x3a\x0a\x12\x0a\5image\x1a\x09\x22\7"),
      "this is Core ML", "torch.onnx.export("},
     {"caffemodel", "x", BYTES("\x0a\7VGG_net\xa2\6\x10\x0a\4\x64\x61"),
@@ -62,9 +72,6 @@ static struct kind kinds[] = {
      "neither a text nor a model", "netc reads its own sources"},
     {"weight-map", "x.json", BYTES("{\"metadata\": {}, \"weight_map\": {}}"),
      "an index of safetensors files", "config.json"},
-    {"diffusers", "x.json",
-     BYTES("{\"_class_name\": \"UNet2DConditionModel\"}"),
-     "Hugging Face's diffusers", "zoo:sdxl"},
     {"mxnet", "x-symbol.json", BYTES("{\"nodes\": [], \"arg_nodes\": [0]}"),
      "a model of MXNet", "mx.onnx.export_model"},
     {"notebook", "x", BYTES("{\"cells\": [], \"nbformat\": 4}"),
@@ -117,7 +124,7 @@ static struct kind kinds[] = {
     {"buffers", "x.csv", BYTES("# a plan\nid,size,upper,lower\nb1,4,3,0\n"),
      "this is a table of buffers", "netc plan "},
     {"pbtxt", "x", BYTES("node {\n  name: \"input\"\n  op: \"Placeholder\"\n"),
-     "a graph of TensorFlow as text", "tf2onnx.convert"},
+     "a graph of TensorFlow as text", "as_text=False) in Python"},
 };
 
 /* A terminal gets ASCII, whatever the file has. */
@@ -317,13 +324,14 @@ static void a_pipe_without_a_writer_is_refused(void **state) {
 static void folders_are_known_by_a_file_in_them(void **state) {
   (void)state;
   static const char *const folders[][3] = {
-      {"a/saved_model.pb", "error: this is a graph of TensorFlow",
-       "tf2onnx.convert --saved-model FOLDER"},
+      {"a/saved_model.pb", "error: this is a SavedModel of TensorFlow",
+       "opening-folders/a --output model.onnx"},
       {"b/Manifest.json", "error: this is Core ML", "torch.onnx.export("},
       {"c/config.json",
        "/c: note: it is a folder; netc reads config.json in it",
        "/c/config.json: error: the file is empty"},
-      {"d/e", "/d: Is a directory\n", "cannot read "}};
+      {"d/e", "/d: error: it is a folder without a model that netc reads\n",
+       "a folder with config.json, model_index.json"}};
   const char *at = scratch("opening-folders");
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
     const char *name = folders[i][0];
@@ -358,7 +366,13 @@ static void the_only_model_of_a_folder_is_read(void **state) {
   run_free(&r);
   r = run("rm %s/*.tflite && " NETC " %s", at, at);
   assert_int_equal(r.status, 3);
-  assert_holds(r.err, "Is a directory\n");
+  assert_holds(r.err, "it is a folder without a model that netc reads\n");
+  run_free(&r);
+  r = run("printf '\\012\\032\\012\\005input\\022\\013Placeholder' | gzip "
+          ">%s/g.pb.gz && " NETC " %s/g.pb.gz",
+          at, at);
+  assert_holds(r.err, "/g.pb.gz`, then `python -m tf2onnx.convert --graphdef ");
+  assert_holds(r.err, "/g.pb --inputs INPUT:0");
   run_free(&r);
   r = run(NETC " tests/data/huggingface/llama_3_2_3b --predict --gpu rtx4090");
   assert_int_equal(r.status, 0);

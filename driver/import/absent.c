@@ -26,6 +26,10 @@ int opening_pipeline(struct opened_file *opening, const char *folder) {
   return opening_import(opening, NULL, 0);
 }
 
+int opening_adapter(struct opened_file *opening) {
+  return opening_refuse(opening, KIND_ADAPTER);
+}
+
 bool opening_has_modules(struct opened_file *opening) {
   (void)opening;
   return false;

@@ -21,6 +21,13 @@ struct tflite_tensor *tflite_out(struct tflite *t, uint64_t index) {
   return tflite_tensor_at(t, &t->at->outputs, index);
 }
 
+static bool is_input(struct tflite *t, const struct tflite_tensor *tensor) {
+  for (uint64_t i = 0; i < t->inputs.count; i++)
+    if (tflite_tensor_at(t, &t->inputs, i) == tensor)
+      return true;
+  return false;
+}
+
 struct tflite_tensor *tflite_value(struct tflite *t, uint64_t index) {
   struct tflite_tensor *tensor = tflite_in(t, index);
   if (tensor && tensor->node >= 0)
@@ -36,8 +43,10 @@ struct tflite_tensor *tflite_value(struct tflite *t, uint64_t index) {
     tflite_fail(t, "its operand `%.64s` is %s", tensor->name,
                 tensor->sizes                ? "computed from shapes"
                 : tflite_is_constant(tensor) ? "a constant"
-                                             : "not produced by any earlier "
-                                               "operator");
+                : is_input(t, tensor) ? "an input without a batch, which "
+                                        "netc does not read"
+                                      : "not produced by any earlier "
+                                        "operator");
   return NULL;
 }
 

@@ -83,13 +83,16 @@ static bool add_input(struct tflite *t, struct tflite_tensor *tensor) {
   return true;
 }
 
-/* Inputs with shapes are not added: operators that read them are refused. */
+/* Inputs with shapes are not added: operators that read them are refused. One
+ * value is a batch of one. */
 static bool read_inputs(struct tflite *t) {
   for (uint64_t i = 0; i < t->inputs.count && !t->graph->failed; i++) {
     struct tflite_tensor *tensor = tflite_tensor_at(t, &t->inputs, i);
     if (!tensor)
       return graph_fail(t->graph, 0, "input %" PRIu64 " does not exist", i);
-    if (tensor->rank > 1)
+    bool whole = tensor->type == TFLITE_INT32 || tensor->type == TFLITE_INT64;
+    bool one = tensor->rank == 1 && tensor->dims[0] == 1 && !whole;
+    if (tensor->rank > 1 || one)
       add_input(t, tensor);
   }
   return !t->graph->failed;
