@@ -1,6 +1,7 @@
 /* Turns a foreign file into a source: reader, structure, folds, text. */
 #include <string.h>
 
+#include "base/file.h"
 #include "import/reader.h"
 #include "import/statement.h"
 
@@ -19,6 +20,17 @@ bool import_function_type(struct graph *graph, enum dialect dialect,
     *type = (struct import_type){graph_text(graph, format, SLICE_ARG(name)),
                                  {function->word}};
   return function;
+}
+
+bool import_example(struct graph *graph, const struct import_options *options,
+                    const char *name, struct slice *source) {
+  const char *file = graph_text(graph, "%s.net", name);
+  if (options->template_of && options->template_of(file, source))
+    return true;
+  return options->templates &&
+         file_read(graph->arena,
+                   graph_text(graph, "%s/%s", options->templates, file),
+                   source) == FILE_OK;
 }
 
 bool import_given(const struct import_options *options, struct slice name,

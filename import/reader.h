@@ -42,6 +42,10 @@ struct import_options {
   size_t parameter_count;
 };
 
+/* The text of an example, "zoo/llama"; false if it is not installed. */
+bool import_example(struct graph *graph, const struct import_options *options,
+                    const char *name, struct slice *source);
+
 /* Finds the command line's size for the input `name`, or for the only one. */
 bool import_given(const struct import_options *options, struct slice name,
                   struct graph_shape *shape);

@@ -61,6 +61,8 @@ import_seeds() {
       *.tflite) import_seed 'TensorFlow Lite' 12000 "$file" ;;
       *.keras) import_seed 'an archive of Keras' 24000 "$file" ;;
       *.xml) import_seed OpenVINO 24000 "$file" ;;
+      *.yaml) import_seed YOLO 8000 "$file" ;;
+      *.param) import_seed ncnn 24000 "$file" ;;
       *.gguf) import_seed GGUF 24000 "$file" ;;
       */huggingface/*) import_seed 'Hugging Face' 4000 "$file" ;;
       *.json)

@@ -2,22 +2,14 @@
 #define _GNU_SOURCE /* memmem */
 #include "import/huggingface/huggingface.h"
 
-#include "base/file.h"
-
 /* "mistral", which has the net of llama, in examples/huggingface or zoo. */
 static bool read_example(struct hugging *h, const char *file,
                          struct slice *source) {
   static const char *const folders[] = {"huggingface", "zoo"};
-  const struct import_options *options = h->options;
-  for (size_t i = 0; i < 2; i++) {
-    const char *name = graph_text(h->graph, "%s/%s.net", folders[i], file);
-    if (options->template_of && options->template_of(name, source))
+  for (size_t i = 0; i < 2; i++)
+    if (import_example(h->graph, h->options,
+                       graph_text(h->graph, "%s/%s", folders[i], file), source))
       return true;
-    const char *path = graph_text(h->graph, "%s/%s", options->templates, name);
-    if (options->templates &&
-        file_read(h->graph->arena, path, source) == FILE_OK)
-      return true;
-  }
   graph_fail(h->graph, 0, "the net of `%s` is not installed", h->type->name);
   return graph_help(h->graph,
                     "%s.net is installed in "
