@@ -22,7 +22,7 @@ wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
 playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
 examples := $(wildcard $(addprefix $(src)examples/,zoo/*.net \
-  huggingface/*.net huggingface/blocks/*.net yolo/*.net))
+  huggingface/*.net huggingface/blocks/*.net))
 
 $(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
