@@ -70,7 +70,7 @@ static void nets_count_as_their_files_say(void **state) {
     free(flat);
     read++;
   }
-  assert_int_equal(read, 14);
+  assert_int_equal(read, 15);
   free(table);
 }
 
@@ -115,7 +115,7 @@ static void values_are_those_of_pytorch(void **state) {
   (void)state;
   struct paths paths = find_paths(FOLDER, ".x.npy");
   const char *folder = scratch("values");
-  assert_int_equal(paths.count, 13);
+  assert_int_equal(paths.count, 14);
   for (size_t i = 0; i < paths.count; i++) {
     int length = (int)(strlen(paths.at[i]) - strlen(".x.npy"));
     const char *stem = paths.at[i];
@@ -239,6 +239,29 @@ static void a_size_of_the_file_is_a_check(void **state) {
                 "2x160x8 by its operands");
 }
 
+/* An index of a 5 rows' list that is 200; a list that ends at 200. */
+static void indices_of_sparse_weights_are_checked(void **state) {
+  (void)state;
+  static const size_t places[] = {1560, 1536};
+  size_t length;
+  char *file = read_text(FOLDER "/sparse.tflite", &length);
+  char path[600], arguments[1300];
+  const char *folder = scratch("sparse");
+  snprintf(path, sizeof path, "%s/a.tflite", folder);
+  snprintf(arguments, sizeof arguments, "%s --weights %s/a.st -o %s/a.net",
+           path, folder, folder);
+  for (int i = 0; i < 2; i++) {
+    char before = file[places[i]];
+    assert_in_range(before, 0, 100);
+    file[places[i]] = (char)200;
+    write_text(path, file, length);
+    file[places[i]] = before;
+    check_refusal(arguments, "(FULLY_CONNECTED): the indices of its sparse `t",
+                  "do not fit its sizes");
+  }
+  free(file);
+}
+
 /* Every beginning of a file, and every byte of it another one. */
 static void broken_files_are_errors(void **state) {
   (void)state;
@@ -277,6 +300,7 @@ int main(void) {
       cmocka_unit_test(what_picks_places_is_left_out),
       cmocka_unit_test(what_is_kept_comes_in_and_goes_out),
       cmocka_unit_test(a_size_of_the_file_is_a_check),
+      cmocka_unit_test(indices_of_sparse_weights_are_checked),
       cmocka_unit_test(broken_files_are_errors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 """Truth for tests/data/import/tflite, of a reader and a writer of its own.
 
 /usr/bin/python3 tools/tflite_truth.py tests/data/import/tflite: makes
-made.tflite, moves.tflite, values.tflite, words.tflite and states.tflite, then truth.csv and, where that can be,
+made.tflite, moves.tflite, values.tflite, words.tflite, states.tflite and sparse.tflite, then truth.csv and, where that can be,
 NAME.x.npy and NAME.y.npy: an input and what PyTorch computes of it by the file's operators, in
 float32; NAME.state1.npy and so on are what an SVDF has kept. In refused/: what netc leaves out.
 """
@@ -73,6 +73,38 @@ def real(value, steps):
     return (scales.reshape(shape) * (value - zeros)).astype('<f4')
 
 
+def dense(value, dims, sparsity):
+    """Stored values where their indices say, by a list of all indices."""
+    levels, places = sparsity.tables(2), [[]]
+    prior = [0]
+    for level in levels:
+        new, after = [], []
+        for place, at in zip(places, prior):
+            if level.get(0, 'b') == 0:
+                size = level.get(1)
+                steps = [(at * size + i, i) for i in range(size)]
+            else:
+                lists = [level.child(f).numbers(0, {1: 'i', 2: 'H', 3: 'B'}[
+                    level.get(f - 1, 'b')]) for f in (3, 5)]
+                steps = [(i, lists[1][i]) for i in range(*lists[0][at:at + 2])]
+            new += [place + [i] for _, i in steps]
+            after += [at for at, _ in steps]
+        places, prior = new, after
+    order, blocks = sparsity.numbers(0), sparsity.numbers(1)
+    sizes = [level.get(1) for level in levels]
+    out = np.zeros(dims, value.dtype)
+    for place, at in zip(places, prior):
+        index = [0] * len(dims)
+        for axis, i, size in sorted(zip(order, place, sizes)):
+            if axis < len(dims):
+                index[axis] += i
+            else:
+                at_axis = blocks[axis - len(dims)]
+                index[at_axis] = index[at_axis] * size + i
+        out[tuple(index)] = value[at]
+    return out
+
+
 def load(path):
     data = open(path, 'rb').read()
     model = Table(data, struct.unpack_from('<I', data, 0)[0])
@@ -84,7 +116,9 @@ def load(path):
         at, count = buffers[t.get(2, 'I')].vector(0)
         value = None
         if count:
-            value = np.frombuffer(data[at:at + count], kind).reshape(dims)
+            value = np.frombuffer(data[at:at + count], kind)
+            sparse = t.child(6)
+            value = dense(value, dims, sparse) if sparse else value.reshape(dims)
             value = real(value, t.child(4))
         tensors.append([dims, kind, value])
     ops = [(codes[o.get(0, 'I')], o.numbers(1), o.numbers(2), o.child(4))
@@ -252,7 +286,7 @@ def compute(code, a, o, out):
         36: lambda: a[0].index_select(o.get(0) if o else 0, a[1].reshape(
             -1).long()).reshape(out),
         7: lambda: a[1][a[0].long()], 13: lambda: local_norm(a[0], o),
-        6: lambda: a[0].float(), 114: lambda: a[0],
+        6: lambda: a[0].float(), 114: lambda: a[0], 124: lambda: a[0],
         23: lambda: resize(a[0], a[1], 'bilinear'),
         97: lambda: resize(a[0], a[1], 'nearest'),
         66: lambda: torch.sin(a[0]), 73: lambda: torch.log(a[0]),
@@ -293,7 +327,7 @@ WEIGHTS = {3: (1, 2), 4: (1, 2), 7: (1,), 9: (1, 2), 27: (1, 2, 3),
 
 def source(tensors, ops, index):
     """A constant, also if it is another one's values: -1 is none."""
-    made = {out[0]: a[0] for code, a, out, _ in ops if code in (6, 53)}
+    made = {out[0]: a[0] for code, a, out, _ in ops if code in (6, 53, 124)}
     while tensors[index][2] is None and index in made:
         index = made[index]
     return index if tensors[index][2] is not None else -1
@@ -331,12 +365,23 @@ def measure(path):
 
 # A writer: a table is {field: (form, value)}, a list is a vector.
 
+class Packed:
+    """A vector of smaller integers."""
+
+    def __init__(self, form, values):
+        self.bytes = struct.pack('<%d%s' % (len(values), form), *values)
+        self.count = len(values)
+
+
 def put(out, thing):
     while len(out) % 4:
         out.append(0)
     if isinstance(thing, bytes):
         at = len(out)
         out += struct.pack('<I', len(thing)) + thing + b'\0'
+    elif isinstance(thing, Packed):
+        at = len(out)
+        out += struct.pack('<I', thing.count) + thing.bytes
     elif isinstance(thing, list):
         at = len(out)
         out += struct.pack('<I', len(thing)) + bytes(4 * len(thing))
@@ -382,6 +427,29 @@ class Made:
     def weight(self, *dims):
         value = self.chance.uniform(-0.5, 0.5, dims).astype('<f4')
         return self.tensor(dims, value)
+
+    def sparse(self, mask, order, blocks=(), block=1, bytes=4):
+        """A weight that is 0 where the mask is; its last axis is listed."""
+        value = self.chance.uniform(0.1, 0.5, mask.shape).astype('<f4') * mask
+        out = self.tensor(value.shape)
+        rows = value.transpose(order[:value.ndim]).reshape(
+            -1, mask.shape[order[value.ndim - 1]] // block, block)
+        kept = rows.any(2)
+        segments = np.concatenate([[0], kept.sum(1).cumsum()]).tolist()
+        indices = np.nonzero(kept)[1].tolist()
+        form, number = {4: ('i', 1), 2: ('H', 2), 1: ('B', 3)}[bytes]
+        pack = lambda v: {0: ('*', v if bytes == 4 else Packed(form, v))}
+        levels = [{0: ('b', 0), 1: ('i', mask.shape[i])}
+                  for i in order[:value.ndim - 1]]
+        levels.append({0: ('b', 1), 2: ('b', number), 3: ('*', pack(segments)),
+                       4: ('b', number), 5: ('*', pack(indices))})
+        if block > 1:
+            levels.append({0: ('b', 0), 1: ('i', block)})
+        self.buffers.append({0: ('*', rows[kept].astype('<f4').tobytes())})
+        self.tensors[out][2] = ('I', len(self.buffers) - 1)
+        self.tensors[out][6] = ('*', {0: ('*', list(order)), 1: ('*', list(blocks)),
+                                      2: ('*', levels)})
+        return out
 
     def ints(self, values):
         value = np.array(values, '<i4')
@@ -447,6 +515,21 @@ def make(path):
     y = m.op(2, [y, z], [1, 19], _0=word(1))
     y = m.op(9, [y, m.weight(4, 19), m.weight(4)], [1, 4])
     y = m.op(25, [y], [1, 4], _0=('f', 1))
+    m.save(path, [x], [y])
+
+
+def make_sparse(path):
+    m = Made()
+    byte, word = (lambda n: ('b', n)), (lambda n: ('i', n))
+    keep = lambda *dims: m.chance.uniform(0, 1, dims) < 0.4
+    x = m.tensor([1, 4, 4, 3])
+    w = m.sparse(keep(6, 1, 1, 3), [0, 1, 2, 3])
+    y = m.op(3, [x, m.op(124, [w], [6, 1, 1, 3]), m.weight(6)], [1, 4, 4, 6],
+             _0=byte(1), _1=word(1), _2=word(1))
+    w = m.sparse(keep(8, 24).repeat(4, 1), [0, 1, 2], [1], 4, 2)
+    y = m.op(9, [y, w], [1, 8])
+    w = m.sparse(keep(5, 8), [1, 0], bytes=1)
+    y = m.op(9, [y, w, m.weight(5)], [1, 5])
     m.save(path, [x], [y])
 
 
@@ -575,6 +658,7 @@ def main():
     make_values(folder + '/values.tflite')
     make_words(folder + '/words.tflite')
     make_states(folder + '/states.tflite')
+    make_sparse(folder + '/sparse.tflite')
     make_refused(folder + '/refused')
     with open(folder + '/truth.csv', 'w', newline='') as out:
         rows = csv.writer(out, lineterminator='\n')

@@ -17,7 +17,8 @@ enum {
   TENSOR_NAME,
   TENSOR_STEPS,
   TENSOR_STATE,
-  TENSOR_SIGNATURE = 7
+  TENSOR_SPARSITY,
+  TENSOR_SIGNATURE
 };
 enum { STEPS_SCALE = 2, STEPS_ZERO, STEPS_AXIS = 6 };
 enum { BUFFER_DATA, BUFFER_PLACE, BUFFER_SIZE };
@@ -73,6 +74,7 @@ static bool read_tensor(struct tflite *t, const struct flat_table *table,
   tensor->scales = flat_vector(f, &steps, STEPS_SCALE, 4);
   tensor->zeros = flat_vector(f, &steps, STEPS_ZERO, 8);
   tensor->axis = flat_int(f, &steps, STEPS_AXIS, 4, 0);
+  tensor->sparsity = flat_child(f, table, TENSOR_SPARSITY);
   uint64_t place = (uint64_t)flat_int(f, table, TENSOR_BUFFER, 4, 0);
   struct flat_table buffer = {0};
   if ((place & UINT32_MAX) < buffers->count)

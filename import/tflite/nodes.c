@@ -249,6 +249,7 @@ bool tflite_give_constant(struct tflite *t, const struct tflite_tensor *from) {
   out->type = from->type;
   out->scales = from->scales;
   out->zeros = from->zeros;
+  out->sparsity = from->sparsity;
   out->axis = from->axis;
   return true;
 }

@@ -33,6 +33,7 @@ struct tflite_tensor {
   bool state;               /* kept between inferences */
   int64_t type;
   struct flat_vector data, scales, zeros; /* data of a constant */
+  struct flat_table sparsity;             /* of a constant; at 0: dense */
   int64_t axis;                           /* axis of the scales */
   int node;                               /* node with its values; -1: none */
   struct graph_shape shape; /* without the batch; the node's may differ */
@@ -130,6 +131,9 @@ bool tflite_take_bias(struct tflite *t, struct graph_node *node,
  * other, if values are needed and there are scales. */
 void tflite_steps(struct tflite *t, const struct tflite_tensor *const *tensors,
                   size_t count, const char **scale, const char **zero);
+/* Dense indices of a sparse tensor's stored values; NULL with an error. */
+int64_t *tflite_places(struct tflite *t, const struct tflite_tensor *tensor,
+                       int64_t stored, struct arena *arena);
 /* The values as reals; NULL with an error if some are missing. */
 float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor);
 

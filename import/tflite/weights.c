@@ -66,10 +66,10 @@ static int64_t stored_at(struct byte_reader *r,
   return positive ? (int64_t)bytes_unsigned(r, bytes) : bytes_signed(r, bytes);
 }
 
-/* A stored number as a real, scaled if it has a scale. */
+/* A stored number as a real, with the scale of its index among all values. */
 static double value_at(struct byte_reader *r,
                        const struct tflite_tensor *tensor,
-                       const struct steps *steps, int64_t i) {
+                       const struct steps *steps, int64_t i, int64_t dense) {
   if (tensor->type == TFLITE_FLOAT32) {
     bytes_go(r, (uint64_t)(i * 4));
     return bytes_real(r, 4);
@@ -79,7 +79,7 @@ static double value_at(struct byte_reader *r,
     return half(stored);
   if (steps->count == 0)
     return (double)stored;
-  int64_t place = steps->count < 2 ? 0 : i / steps->inner % steps->count;
+  int64_t place = steps->count < 2 ? 0 : dense / steps->inner % steps->count;
   return steps->scale[place] * ((double)stored - steps->zero[place]);
 }
 
@@ -103,17 +103,29 @@ static bool read_values(struct tflite *t, const struct tflite_tensor *tensor,
   struct byte_store store;
   struct byte_reader r;
   size_t size = (size_t)tensor->data.count;
+  int64_t count = (int64_t)size / bytes_of(tensor->type), *places = NULL;
   char *raw = arena_room(scratch, size, 1);
   if (!find_steps(t, tensor, &steps, scratch) ||
       !bytes_go(&t->flat.in, tensor->data.at) ||
       !bytes_copy(&t->flat.in, raw, size))
     return false;
+  if (tensor->sparsity.at &&
+      !(places = tflite_places(t, tensor, count, scratch)))
+    return false;
+  for (int64_t i = 0; places && i < tensor->count; i++) {
+    values[i] = 0;
+    if (stored)
+      stored[i] =
+          (int32_t)(steps.count ? steps.zero[0] : 0) - offset_of(tensor);
+  }
   store = byte_store_of((struct slice){raw, size});
   bytes_open(&r, &store, 0, size);
-  for (int64_t i = 0; i < tensor->count; i++)
-    values[i] = (float)value_at(&r, tensor, &steps, i);
-  for (int64_t i = 0; stored && i < tensor->count; i++)
-    stored[i] = (int32_t)(stored_at(&r, tensor, i) - offset_of(tensor));
+  for (int64_t i = 0; i < count; i++) {
+    int64_t place = places ? places[i] : i;
+    values[place] = (float)value_at(&r, tensor, &steps, i, place);
+    if (stored)
+      stored[place] = (int32_t)(stored_at(&r, tensor, i) - offset_of(tensor));
+  }
   return true;
 }
 
@@ -122,7 +134,8 @@ static float *take_values(struct tflite *t, const struct tflite_tensor *tensor,
   struct arena scratch;
   int bytes = bytes_of(tensor->type);
   if (bytes == 0 || tensor->count < 1 ||
-      (uint64_t)tensor->count * (unsigned)bytes != tensor->data.count) {
+      (!tensor->sparsity.at &&
+       (uint64_t)tensor->count * (unsigned)bytes != tensor->data.count)) {
     tflite_fail(t, "the values of `%.64s` have an unsupported type or number",
                 tensor->name);
     return NULL;
