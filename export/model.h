@@ -73,6 +73,7 @@ struct onnx_node {
   const value_id *ins;
   size_t in_count;
   value_id out, second; /* NO_VALUE: a single output */
+  bool skips;           /* an unused output is between them */
   struct attribute *attributes;
 };
 
@@ -122,6 +123,10 @@ value_id model_second(struct onnx_model *m, enum onnx_element type);
 
 /* The same with other sizes. */
 value_id model_other(struct onnx_model *m, enum onnx_element type, int rank,
+                     const int64_t *dims);
+
+/* The same as a third output, after one that nothing reads. */
+value_id model_third(struct onnx_model *m, enum onnx_element type, int rank,
                      const int64_t *dims);
 
 /*

@@ -232,16 +232,17 @@ static Onnx__NodeProto *node_of(struct packing *p,
   to->name = name_of(p, from->out);
   to->op_type = text_of(from->op);
   to->n_input = from->in_count;
-  to->n_output = from->second == NO_VALUE ? 1 : 2;
+  to->n_output = from->second == NO_VALUE ? 1 : 2 + from->skips;
   for (const struct attribute *a = from->attributes; a; a = a->next)
     count++;
   to->input = arena_alloc(&p->arena, to->n_input + 1, sizeof *to->input);
-  to->output = arena_alloc(&p->arena, 2, sizeof *to->output);
+  to->output = arena_alloc(&p->arena, 3, sizeof *to->output);
   to->attribute = arena_alloc(&p->arena, count + 1, sizeof *to->attribute);
   for (size_t i = 0; i < to->n_input; i++)
     to->input[i] = name_of(p, from->ins[i]);
   to->output[0] = name_of(p, from->out);
-  to->output[1] = name_of(p, from->second);
+  to->output[1] = text_of("");
+  to->output[1 + from->skips] = name_of(p, from->second);
   for (const struct attribute *a = from->attributes; a; a = a->next)
     to->attribute[to->n_attribute++] = attribute_of(p, a);
   return to;

@@ -55,13 +55,22 @@ static value_id join(struct exporting *x, value_id a, value_id b, int axis) {
   return y;
 }
 
+/* Flags of the runtime's second number, and its inputs before the weights. */
+enum { RESET_FIRST = 4, GIVEN = 8, KEEPS_CELL = 16 };
+
+static size_t first_weight(const struct exporting *x,
+                           const struct cell_kind *kind) {
+  return x->op.numbers[1] & GIVEN ? 2 + (kind->gates == 4) : 1;
+}
+
 /* Weights of all directions, concatenated. */
 static value_id of_ways(struct exporting *x, const struct cell_kind *kind,
                         size_t which, size_t each, int64_t ways) {
-  value_id y = in_gates(x, kind, 1 + which);
+  size_t first = first_weight(x, kind);
+  value_id y = in_gates(x, kind, first + which);
   if (ways == 1 || y == NO_VALUE)
     return y;
-  value_id back = in_gates(x, kind, 1 + each + which);
+  value_id back = in_gates(x, kind, first + each + which);
   return back == NO_VALUE ? back : join(x, y, back, 0);
 }
 
@@ -83,11 +92,32 @@ static value_id biases(struct exporting *x, const struct cell_kind *kind,
   return second == NO_VALUE ? second : join(x, first, second, 1);
 }
 
+/* A state before the first step: ways x N x units. */
+static value_id state_before(struct exporting *x, size_t in) {
+  struct view view = onnx_in(x, in);
+  if (in >= first_weight(x, kind_of(x)))
+    return NO_VALUE;
+  layout_insert(&view.at, 0);
+  return onnx_get_spread(x, &view);
+}
+
+/* Appends the cell after the last step, the third output, to the first. */
+static value_id with_cell(struct exporting *x, value_id states,
+                          const struct onnx_layout *at) {
+  const int64_t cell[3] = {1, at->dim[2], at->dim[3]};
+  const int64_t row[4] = {1, 1, at->dim[2], at->dim[3]};
+  struct onnx_layout as_row = layout_dense(4, row);
+  if (states == NO_VALUE)
+    return NO_VALUE;
+  value_id last = model_third(&x->model, ELEMENT_FLOAT, 3, cell);
+  return NODE(x, "Concat", at, states, onnx_reshaped(x, last, &as_row));
+}
+
 /* X is L x N x I, Y is L x ways x N x units. */
 bool onnx_recurrent(struct exporting *x) {
   const struct cell_kind *kind = kind_of(x);
-  int64_t ways = x->op.numbers[0];
-  size_t each = (x->op.in_count - 1) / (size_t)ways;
+  int64_t ways = x->op.numbers[0], flags = x->op.numbers[1];
+  size_t each = (x->op.in_count - first_weight(x, kind)) / (size_t)ways;
   struct view in = onnx_in(x, 0);
   struct onnx_layout at = onnx_out(x, 0);
   if (!layout_split(&at, 2, ways))
@@ -95,15 +125,27 @@ bool onnx_recurrent(struct exporting *x) {
   int order[4] = {1, 2, 0, 3};
   at = layout_order(&at, 4, order);
   in.at = layout_move(&in.at, 0, 1);
-  value_id ins[4] = {onnx_get_spread(x, &in), of_ways(x, kind, 0, each, ways),
+  value_id ins[7] = {onnx_get_spread(x, &in),
+                     of_ways(x, kind, 0, each, ways),
                      of_ways(x, kind, 1, each, ways),
-                     each > 2 ? biases(x, kind, ways, each) : NO_VALUE};
-  value_id y = onnx_node(x, kind->op, &at, ins, 4);
+                     each > 2 ? biases(x, kind, ways, each) : NO_VALUE,
+                     NO_VALUE, /* lengths of the sequences */
+                     state_before(x, 1),
+                     state_before(x, 2)};
+  struct onnx_layout states = at;
+  if (flags & KEEPS_CELL)
+    states = layout_dense(
+        4, (const int64_t[]){at.dim[0] - 1, ways, at.dim[2], at.dim[3]});
+  value_id y = onnx_node(x, kind->op, &states, ins, 7);
   model_int(&x->model, "hidden_size", at.dim[3]);
   if (ways == 2)
     model_text(&x->model, "direction", "bidirectional");
   if (kind->gates == 3)
-    model_int(&x->model, "linear_before_reset", (x->op.numbers[1] & 4) == 0);
+    model_int(&x->model, "linear_before_reset", (flags & RESET_FIRST) == 0);
+  if (flags & KEEPS_CELL) {
+    y = with_cell(x, y, &at);
+    model_int(&x->model, "axis", 0);
+  }
   onnx_put(x, 0, y, &at);
   return true;
 }

@@ -67,13 +67,13 @@ static void add_states(const struct recurrent_job *job, ptrdiff_t gate,
                        ptrdiff_t gates, ptrdiff_t from, ptrdiff_t to,
                        int in_state) {
   const struct recurrent_way *w = job->way;
-  ptrdiff_t step = step_at(w, job->i), last = step_at(w, job->i - 1), g;
+  ptrdiff_t step = step_at(w, job->i), g, one;
   struct recurrent_product p;
   int whole = from == 0 && to == w->units;
   p.batch = w->out.size[0];
   p.depth = w->units;
-  p.vector = state_of(w, 0, last);
-  p.vector_row = w->out.stride[0];
+  p.vector = before_of(w, 0, job->i, &one);
+  p.vector_row = job->i ? w->out.stride[0] : w->state.stride[0];
   p.to_row = in_state ? w->out.stride[0] : w->steps * w->gates * w->units;
   p.matrix_row = w->hidden.stride[0];
   p.columns = whole ? gates * w->units : to - from;
@@ -89,12 +89,12 @@ static struct recurrent_units units_of(const struct recurrent_job *job,
                                        ptrdiff_t batch, ptrdiff_t from,
                                        ptrdiff_t to) {
   const struct recurrent_way *w = job->way;
-  ptrdiff_t step = step_at(w, job->i), last = step_at(w, job->i - 1);
+  ptrdiff_t step = step_at(w, job->i), one;
   struct recurrent_units s;
   s.gates = gates_of(w, batch, step);
   s.state = state_of(w, batch, step);
-  s.before = job->i ? state_of(w, batch, last) : NULL;
-  s.cells = job->i ? gates_of(w, batch, last) : NULL;
+  s.before = before_of(w, batch, job->i, &one);
+  s.cells = w->gates == 4 ? cell_before(w, batch, job->i, &one) : NULL;
   s.bias = w->hidden_bias;
   s.units = w->units;
   s.from = from;
@@ -151,17 +151,18 @@ static void add_reset(const struct recurrent_job *job, ptrdiff_t from,
 static void step_part(void *data, ptrdiff_t from, ptrdiff_t to) {
   const struct recurrent_job *job = data;
   const struct recurrent_way *w = job->way;
+  int has_state = job->i || w->given;
   ptrdiff_t b;
   from *= PANEL;
   to = least(to * PANEL, w->units);
   if (w->gates == 3)
     begin_state(job, from, to);
-  if (job->i && w->gates == 3 && w->reset_first)
+  if (has_state && w->gates == 3 && w->reset_first)
     add_reset(job, from, to);
-  else if (job->i && w->gates == 3) {
+  else if (has_state && w->gates == 3) {
     add_states(job, 0, 2, from, to, 0);
     add_states(job, 2, 1, from, to, 1);
-  } else if (job->i)
+  } else if (has_state)
     add_states(job, 0, w->gates, from, to, 0);
   for (b = 0; b < w->out.size[0]; b++) {
     struct recurrent_units s = units_of(job, b, from, to);
@@ -207,7 +208,7 @@ static void run_way(const struct recurrent_way *w) {
   grain = 1 + GRAIN / (PANEL * w->gates * w->units * w->out.size[0]);
   begin_gates(w);
   for (job.i = 0; job.i < w->steps; job.i++) {
-    if (job.i && w->gates == 3 && w->reset_first)
+    if ((job.i || w->given) && w->gates == 3 && w->reset_first)
       netrt_run_parts(w->net, panels, grain, reset_part, &job);
     netrt_run_parts(w->net, panels, grain, step_part, &job);
   }
@@ -216,8 +217,13 @@ static void run_way(const struct recurrent_way *w) {
 static int run_fast(const struct netrt *net, const struct netrt_op *op,
                     ptrdiff_t gates) {
   struct netrt_view out = netrt_out(net, op), in = netrt_in(net, op, 0);
+  uint32_t i;
   if (out.stride[2] != 1 || in.stride[2] != 1)
     return NOT_FOR_ME;
+  if (netrt_args(net, op)[1] & 8) /* given states */
+    for (i = 1; i <= 1 + (gates == 4); i++)
+      if (netrt_in(net, op, i).stride[1] != 1)
+        return NOT_FOR_ME;
   return netrt_recurrent(net, op, gates, run_way);
 }
 

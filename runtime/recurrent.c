@@ -29,11 +29,17 @@ static float squash(float x) {
   return 1 / (1 + expf(-x));
 }
 
+/* The state before a step, and the distance of its values. */
+struct old_state {
+  const float *at; /* NULL: zeros */
+  ptrdiff_t step;
+};
+
 static void step_rnn(const struct recurrent_way *w, float *gates, float *state,
-                     const float *before) {
+                     struct old_state old) {
   ptrdiff_t u, to = w->out.stride[2];
-  if (before)
-    add_product(gates, before, to, &w->hidden, 0, w->units);
+  if (old.at)
+    add_product(gates, old.at, old.step, &w->hidden, 0, w->units);
   add_vector(gates, w->hidden_bias, w->units);
   for (u = 0; u < w->units; u++)
     state[u * to] = tanhf(gates[u]);
@@ -41,15 +47,15 @@ static void step_rnn(const struct recurrent_way *w, float *gates, float *state,
 
 /* Gates: input, forget, cell, output. */
 static void step_lstm(const struct recurrent_way *w, float *gates, float *state,
-                      const float *before, const float *cells) {
+                      struct old_state old, struct old_state cells) {
   ptrdiff_t u, to = w->out.stride[2], n = w->units;
-  if (before)
-    add_product(gates, before, to, &w->hidden, 0, 4 * n);
+  if (old.at)
+    add_product(gates, old.at, old.step, &w->hidden, 0, 4 * n);
   add_vector(gates, w->hidden_bias, 4 * n);
   for (u = 0; u < n; u++) {
     float cell = squash(gates[u]) * tanhf(gates[2 * n + u]);
-    if (cells)
-      cell += squash(gates[n + u]) * cells[u];
+    if (cells.at)
+      cell += squash(gates[n + u]) * cells.at[u * cells.step];
     gates[u] = cell;
     state[u * to] = squash(gates[3 * n + u]) * tanhf(cell);
   }
@@ -57,29 +63,29 @@ static void step_lstm(const struct recurrent_way *w, float *gates, float *state,
 
 /* The reset state replaces the reset gate. */
 static void reset_state(const struct recurrent_way *w, float *gates,
-                        const float *before) {
-  ptrdiff_t u, to = w->out.stride[2], n = w->units;
+                        struct old_state old) {
+  ptrdiff_t u, n = w->units;
   for (u = 0; u < n; u++)
-    gates[u] = before ? squash(gates[u]) * before[u * to] : 0;
+    gates[u] = old.at ? squash(gates[u]) * old.at[u * old.step] : 0;
   add_product(gates + 2 * n, gates, 1, &w->hidden, 2 * n, n);
 }
 
 /* Gates: reset, update, new. The reset gate acts on the state's
  * product, or on the state. */
 static void step_gru(const struct recurrent_way *w, float *gates, float *state,
-                     const float *before) {
+                     struct old_state old) {
   ptrdiff_t u, i, to = w->out.stride[2], n = w->units;
   const struct netrt_view *hidden = &w->hidden;
-  if (before)
-    add_product(gates, before, to, hidden, 0, 2 * n);
+  if (old.at)
+    add_product(gates, old.at, old.step, hidden, 0, 2 * n);
   add_vector(gates, w->hidden_bias, 2 * n);
   for (u = 0; u < n; u++)
     state[u * to] = w->hidden_bias ? w->hidden_bias[2 * n + u] : 0;
   if (w->reset_first)
-    reset_state(w, gates, before);
-  for (i = 0; before && !w->reset_first && i < n; i++) {
+    reset_state(w, gates, old);
+  for (i = 0; old.at && !w->reset_first && i < n; i++) {
     const float *row = netrt_floats(hidden) + i * hidden->stride[0] + 2 * n;
-    float value = before[i * to];
+    float value = old.at[i * old.step];
     for (u = 0; u < n; u++)
       state[u * to] += value * row[u];
   }
@@ -87,8 +93,8 @@ static void step_gru(const struct recurrent_way *w, float *gates, float *state,
     float reset = w->reset_first ? 1 : squash(gates[u]);
     float update = squash(gates[n + u]);
     float fresh = tanhf(gates[2 * n + u] + reset * state[u * to]);
-    float old = before ? before[u * to] : 0;
-    state[u * to] = (1 - update) * fresh + update * old;
+    float last = old.at ? old.at[u * old.step] : 0;
+    state[u * to] = (1 - update) * fresh + update * last;
   }
 }
 
@@ -110,16 +116,18 @@ static void run_sequence(const struct recurrent_way *w, ptrdiff_t batch) {
   ptrdiff_t i;
   begin_gates(w, batch);
   for (i = 0; i < w->steps; i++) {
-    ptrdiff_t step = step_at(w, i), last = step_at(w, i - 1);
+    ptrdiff_t step = step_at(w, i);
     float *gates = gates_of(w, batch, step);
     float *state = state_of(w, batch, step);
-    const float *before = i ? state_of(w, batch, last) : NULL;
-    if (w->gates == 4)
-      step_lstm(w, gates, state, before, i ? gates_of(w, batch, last) : NULL);
-    else if (w->gates == 3)
-      step_gru(w, gates, state, before);
+    struct old_state old, cells;
+    old.at = before_of(w, batch, i, &old.step);
+    if (w->gates == 4) {
+      cells.at = cell_before(w, batch, i, &cells.step);
+      step_lstm(w, gates, state, old, cells);
+    } else if (w->gates == 3)
+      step_gru(w, gates, state, old);
     else
-      step_rnn(w, gates, state, before);
+      step_rnn(w, gates, state, old);
   }
 }
 
@@ -127,6 +135,17 @@ static void run_way(const struct recurrent_way *w) {
   ptrdiff_t batch;
   for (batch = 0; batch < w->out.size[0]; batch++)
     run_sequence(w, batch);
+}
+
+/* Copies the cells after the last step to the row after it. */
+static void keep_cells(const struct recurrent_way *w) {
+  ptrdiff_t batch, u;
+  for (batch = 0; batch < w->out.size[0]; batch++) {
+    const float *from = gates_of(w, batch, w->steps - 1);
+    float *to = state_of(w, batch, w->steps);
+    for (u = 0; u < w->units; u++)
+      to[u * w->out.stride[2]] = from[u];
+  }
 }
 
 int netrt_recurrent(const struct netrt *net, const struct netrt_op *op,
@@ -143,8 +162,14 @@ int netrt_recurrent(const struct netrt *net, const struct netrt_op *op,
   w.work = netrt_floats(&work);
   w.gates = gates;
   w.units = w.out.size[2] / ways;
-  w.steps = w.out.size[1];
+  w.steps = w.in.size[1];
   w.reset_first = how & 4;
+  w.given = how & 8;
+  w.keep_cell = how & 16;
+  if (w.given)
+    w.state = netrt_in(net, op, next++);
+  if (w.given && gates == 4)
+    w.cell = netrt_in(net, op, next++);
   for (i = 0; i < ways; i++) {
     w.input = netrt_in(net, op, next++);
     w.hidden = netrt_in(net, op, next++);
@@ -161,6 +186,8 @@ int netrt_recurrent(const struct netrt *net, const struct netrt_op *op,
     w.backward = i;
     run(&w);
   }
+  if (w.keep_cell)
+    keep_cells(&w);
   return NETRT_OK;
 }
 

@@ -486,6 +486,33 @@ def recurrent():
                          [ways, bias], work=batch * steps * rows)
 
 
+def given_states():
+    """States before the first step (8), and the cell after the last (16)."""
+    for op, kind, gates in ("rnn", torch.nn.RNN, 1), \
+                           ("lstm", torch.nn.LSTM, 4), \
+                           ("gru", torch.nn.GRU, 3):
+        for flags in (8, 16, 24) if gates == 4 else (8,):
+            for batch, steps, width, units in (1, 1, 3, 5), (3, 4, 3, 4):
+                rows, given = gates * units, 1 + (gates == 4)
+                states = [Input(batch, units)] * (given if flags & 8 else 0)
+
+                def run(x, *more):
+                    net = kind(width, units, batch_first=True).double()
+                    begin = [s[None] for s in more[:len(states)]]
+                    for p, w in zip(net.parameters(), more[len(states):]):
+                        p.copy_(w.t() if w.dim() == 2 else w)
+                    begin = (tuple(begin) if given == 2 else begin[0]) \
+                        if begin else None
+                    y, last = net(x, begin)
+                    return torch.cat([y, last[1].transpose(0, 1)], 1) \
+                        if flags & 16 else y
+                case(op, f"given {flags}, {batch}",
+                     [Input(batch, steps, width), *states,
+                      Input(width, rows), Input(units, rows), Input(rows),
+                      Input(rows)], run, [1, 1 | flags],
+                     work=batch * steps * rows)
+
+
 def boxed(x, batch):
     """N * boxes, C, H, W with the samples in front"""
     return last(x).reshape(batch, -1, *last(x).shape[1:])
@@ -603,8 +630,9 @@ def distances():
 
 def reset_first():
     """gru, whose reset gate acts before the product of the state (4)."""
-    def way(x, w, r, b, c):
-        h, outs = torch.zeros(len(x), r.shape[0]).to(x), []
+    def way(x, w, r, b, c, h=None):
+        h = torch.zeros(len(x), r.shape[0]).to(x) if h is None else h
+        outs = []
         n = 2 * r.shape[0]
         for step in x.unbind(1):
             of_x, of_h = step @ w + b, h @ r[:, :n] + c[:n]
@@ -630,6 +658,10 @@ def reset_first():
         case("gru", f"reset before, {ways} ways, {batch}",
              [Input(batch, steps, width)] + each * ways, run,
              [ways, bias | 4], work=batch * steps * rows)
+    case("gru", "reset before, given 8",
+         [Input(2, 3, 4), Input(2, 5), Input(4, 15), Input(5, 15), Input(15),
+          Input(15)], lambda x, h, *w: way(x, *w, h), [1, 1 | 4 | 8],
+         work=2 * 3 * 15)
 
 
 def slower_turns():
@@ -887,7 +919,7 @@ def experts():
 def main():
     torch.set_num_threads(1)
     for make in (convolutions, pools, products, norms, values, moves,
-                 attentions, recurrent, arithmetic,
+                 attentions, recurrent, given_states, arithmetic,
                  distances, gelu_by_tanh, reset_first, slower_turns, sampling,
                  small_words, best, sums, windows, experts, states):
         make()

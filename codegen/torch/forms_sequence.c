@@ -188,7 +188,8 @@ void form_token(struct torch_form *f) {
 
 void form_recurrent(struct torch_form *f) {
   bool lstm = f->word == WORD_LSTM, bidir = form_word(f, "bidir");
-  bool last = form_word(f, "last");
+  bool last = form_word(f, "last"), keeps = form_word(f, "keepcell");
+  bool given = form_given(f, "state");
   if (form_word(f, "bias") == 2)
     f->refuses = "one bias for each gate, but PyTorch has two";
   if (form_word(f, "reset") == 2)
@@ -204,10 +205,17 @@ void form_recurrent(struct torch_form *f) {
        form_decimal(f, form_real(f, "dropout")), "bidirectional", "False",
        form_truth(bidir), "proj_size", "0",
        form_number(f, form_int(f, "proj")));
-  if (last && bidir)
-    CALL(f, "torch.cat(list(");
-  CALL(f, "%m(%c)", form_module(f), form_in(f, 0, LAST));
-  CALL(f, !last ? "[0]" : lstm ? "[1][0]" : "[1]");
+  if (keeps)
+    f->helpers |= HELPER_BIT << HELPER_with_cell;
+  CALL(f, keeps ? "with_cell(*" : last && bidir ? "torch.cat(list(" : "");
+  CALL(f, "%m(%c", form_module(f), form_in(f, 0, LAST));
+  if (given)
+    CALL(f, lstm ? ", (" : ", ");
+  for (int i = 1; i <= (given ? 1 + lstm : 0); i++)
+    CALL(f, "%s%c.reshape(1, -1, %i)", i > 1 ? ", " : "", form_in(f, i, LAST),
+         "units", form_int(f, "units"));
+  CALL(f, given && lstm ? "))" : ")");
+  CALL(f, keeps ? ")" : !last ? "[0]" : lstm ? "[1][0]" : "[1]");
   if (last)
     CALL(f, bidir ? "[-2:]), 1)" : "[-1]");
   f->out = LAST;

@@ -9,7 +9,10 @@ enum {
   BIASES_NONE,
   BIASES_TWO,
   BIASES_ONE,
-  LOWERED_RESET_FIRST = 4 /* a flag for the runtime, beside the biases */
+  /* flags for the runtime, beside the biases */
+  LOWERED_RESET_FIRST = 4,
+  LOWERED_GIVEN = 8,
+  LOWERED_KEEP_CELL = 16
 };
 
 static const struct arg_spec recurrent_specs[] = {
@@ -42,6 +45,14 @@ static const struct arg_spec recurrent_specs[] = {
         .fallback = "after",
         .doc = "order of a gru's reset gate: after the state's product, as in "
                "PyTorch, or before it, as in arXiv 1406.1078"),
+    ARG(INPUT, KEY, "state", recurrent, state, .fallback = "zeros",
+        .doc = "label of the state before the first step: N features"),
+    ARG(INPUT, KEY, "cell", recurrent, cell, .fallback = "zeros",
+        .doc = "label of an lstm's cell before the first step, beside "
+               "`state=`: N features"),
+    ARG(WORDS, WORD, "keepcell", recurrent, keep_cell, .words = "keepcell",
+        .doc = "an lstm's cell after the last step, as one more row after the "
+               "states"),
     SPEC_END};
 
 /* Biases of each gate of a direction. */
@@ -95,6 +106,53 @@ static bool check_biases(const struct layer *layer) {
   return true;
 }
 
+/* Fails unless a given state has the units as its only values. */
+static bool check_given(const struct layer *layer, int input,
+                        const char *name) {
+  const struct recurrent *recurrent = layer->args;
+  const struct shape *given = layer->in[input];
+  if (given->dtype == DTYPE_FLOAT &&
+      shape_channels(given) == recurrent->units &&
+      shape_values(given) == recurrent->units)
+    return true;
+  return layer_refuse(layer, SHAPE_MISMATCH, name,
+                      "the state has %" PRId64 " features, not %s",
+                      recurrent->units, shape_text(given).text);
+}
+
+/* Fails if states that come in or go out are not those of one plain layer. */
+static bool check_states(const struct layer *layer) {
+  const struct recurrent *recurrent = layer->args;
+  bool given = recurrent_is_given(recurrent), cell = recurrent->cell.node >= 0;
+  bool lstm = layer->kind->opcode == DOES_LSTM, keeps = recurrent->keep_cell;
+  const char *first = given ? "state" : cell ? "cell" : "keepcell";
+  if (!given && !cell && !keeps)
+    return true;
+  if ((cell || keeps) && !lstm)
+    return layer_refuse_surplus(layer, OUT_OF_RANGE, cell ? "cell" : "keepcell",
+                                "%s has no cell; only lstm has one",
+                                layer->kind->name);
+  if (given != cell && lstm && !(keeps && !given && !cell)) {
+    struct diagnostic *d = layer_fail(layer, MISSING_ARGUMENT, first,
+                                      "an lstm has a state and a cell");
+    return diag_help(d, "name both: `state=LABEL cell=LABEL`");
+  }
+  if (recurrent->layers > 1 || recurrent->bidir || recurrent->proj ||
+      recurrent->norm) {
+    struct diagnostic *d =
+        layer_fail(layer, OUT_OF_RANGE, first,
+                   "`%s` is for one layer in one direction, without a "
+                   "projection or norm",
+                   first);
+    return diag_help(d, "write a layer for each of the stack");
+  }
+  if (keeps && recurrent->last)
+    return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "last",
+                                "`keepcell` gives all states and the cell");
+  return !given || (check_given(layer, 1, "state") &&
+                    (!lstm || check_given(layer, 2, "cell")));
+}
+
 static bool recurrent_shape(struct layer *layer) {
   const struct recurrent *recurrent = layer->args;
   const struct shape *in = layer->in[0];
@@ -119,9 +177,12 @@ static bool recurrent_shape(struct layer *layer) {
     return layer_refuse(layer, OUT_OF_RANGE, "proj",
                         "a projection of %" PRId64 " features to %" PRId64,
                         recurrent->units, recurrent->proj);
+  if (!check_states(layer))
+    return false;
   int64_t width = features(layer, 1);
   layer->out =
       recurrent->last ? shape_of(1, &width) : shape_with_channels(in, width);
+  layer->out.dim[0] += recurrent->keep_cell; /* at most 2^31 */
   return true;
 }
 
@@ -259,23 +320,61 @@ size_t recurrent_dropout(const struct recurrent *recurrent, struct tape *tape,
                          .kept = {extent_sample(extent.count, WIDTH_MASK)}});
 }
 
+static int64_t lowered_flags(const struct recurrent *recurrent) {
+  return biases_of(recurrent) |
+         (recurrent->reset_first ? LOWERED_RESET_FIRST : 0) |
+         (recurrent_is_given(recurrent) ? LOWERED_GIVEN : 0) |
+         (recurrent->keep_cell ? LOWERED_KEEP_CELL : 0);
+}
+
+/* The strides of a value whose last axis has all its values. */
+static struct strides as_vector(const struct tape *tape, size_t value) {
+  struct strides at = tape_strides(tape, value);
+  int last = at.rank - 1;
+  if (!tape->lowers)
+    return at;
+  at.dim[0] = at.dim[last];
+  at.stride[0] = at.stride[last];
+  at.rank = 1;
+  return at;
+}
+
+/* A row for the cell, after all states. */
+static size_t add_cell(const struct layer *layer, struct tape *tape, size_t x) {
+  const struct recurrent *recurrent = layer->args;
+  if (!recurrent->keep_cell || tape->lowers)
+    return x;
+  return tape_run_on(tape, x,
+                     (struct operation){.name = "concat",
+                                        .out = extent_of(&layer->out),
+                                        .gradient = GRADIENT_SHARED});
+}
+
 /* Each layer as one operation for all steps and directions. */
 static size_t whole_layers(const struct layer *layer, struct tape *tape,
-                           size_t x, int64_t gates) {
+                           const size_t *ins, int64_t gates) {
   const struct recurrent *recurrent = layer->args;
   int64_t steps = layer->in[0]->dim[0], units = recurrent->units;
+  size_t x = ins[0];
   int64_t ways = directions(layer);
   int params = recurrent_param_count(recurrent);
+  int64_t rows = steps + (recurrent->keep_cell && tape->lowers);
   struct extent out =
-      extent_sample(size_product(steps, features(layer, 1)), WIDTH_NET);
-  const int64_t state[2] = {steps, features(layer, 1)};
-  struct strides lies = strides_dense(2, state);
+      extent_sample(size_product(rows, features(layer, 1)), WIDTH_NET);
+  const int64_t state[2] = {rows, features(layer, 1)};
+  struct strides lies = strides_dense(2, state), from[3];
   bool runs = !recurrent->proj && !recurrent->norm;
   struct lowering does = {.opcode = runs ? layer->kind->opcode : DOES_UNKNOWN,
                           .out = &lies};
+  size_t read[3] = {x};
+  int count = 1;
+  for (; recurrent_is_given(recurrent) && count < layer->input_count; count++) {
+    read[count] = ins[count];
+    from[count] = as_vector(tape, ins[count]);
+    does.in = from;
+  }
   lowering_add(&does, ways);
-  lowering_add(&does, biases_of(recurrent) |
-                          (recurrent->reset_first ? LOWERED_RESET_FIRST : 0));
+  lowering_add(&does, lowered_flags(recurrent));
 
   /* Cell by cell, training needs one step; inference has all of them. */
   bool by_cell = recurrent->reset_first && tape->training;
@@ -289,20 +388,23 @@ static size_t whole_layers(const struct layer *layer, struct tape *tape,
     bool trained = tape_trains(tape, (int)(i * ways) * params);
     int64_t kept =
         size_product(ways, kept_values(recurrent, gates, steps, trained));
-    x = tape_run_on(
-        tape, x,
-        (struct operation){.name = layer->kind->name,
-                           .does = &does,
-                           .out = out,
-                           .keeps = KEEPS_IN(0),
-                           .kept = {extent_sample(kept, WIDTH_NET),
-                                    statistics(layer, gates, trained)},
-                           .work = work,
-                           .back_work = work,
-                           .first_param = (int)(i * ways) * params,
-                           .param_count = (int)ways * params,
-                           .guarded = true,
-                           .cast = CAST_LOW});
+    read[0] = x;
+    from[0] = tape_strides(tape, x);
+    x = tape_run(
+        tape, &(struct operation){.name = layer->kind->name,
+                                  .in = read,
+                                  .in_count = count,
+                                  .does = &does,
+                                  .out = out,
+                                  .keeps = KEEPS_IN(0),
+                                  .kept = {extent_sample(kept, WIDTH_NET),
+                                           statistics(layer, gates, trained)},
+                                  .work = work,
+                                  .back_work = work,
+                                  .first_param = (int)(i * ways) * params,
+                                  .param_count = (int)ways * params,
+                                  .guarded = true,
+                                  .cast = CAST_LOW});
     work = all;
     if (i + 1 < recurrent->layers)
       x = recurrent_dropout(recurrent, tape, x, out);
@@ -329,14 +431,14 @@ static size_t recurrent_trace(const struct layer *layer, struct tape *tape,
                               const size_t *in, int64_t gates) {
   const struct recurrent *recurrent = layer->args;
   bool steps = recurrent_has_steps(layer, tape, gates);
-  size_t x = steps ? recurrent_steps(layer, tape, in[0], gates)
-                   : whole_layers(layer, tape, in[0], gates);
+  size_t x = steps ? recurrent_steps(layer, tape, in, gates)
+                   : whole_layers(layer, tape, in, gates);
   if (recurrent->last && steps && !recurrent_has_cells(recurrent))
     return x;
   if (!recurrent->last && !tape->lowers)
     tape->values.at[x].strides = LAYOUT_ROWS; /* contiguous by step */
   if (!recurrent->last)
-    return by_samples(layer, tape, x);
+    return add_cell(layer, tape, by_samples(layer, tape, x));
   struct strides one = strides_of(&layer->out);
   struct lowering does = {.opcode = DOES_LAST, .out = &one};
   lowering_add(&does, directions(layer));

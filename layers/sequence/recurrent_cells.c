@@ -160,7 +160,9 @@ static size_t reset_layer(struct recurrent_run *s, size_t x) {
   size_t weights[2] = {split(s, s->first_param + 1, s->units), SIZE_MAX};
   if (bias)
     weights[1] = split(s, s->first_param + 3, 1);
-  size_t hidden = recurrent_zeros(s, s->state), each = unbind(s, x);
+  size_t hidden =
+      s->hidden == SIZE_MAX ? recurrent_zeros(s, s->state) : s->hidden;
+  size_t each = unbind(s, x);
   size_t gates = SIZE_MAX;
   out.count = size_product(s->count, out.count);
   for (int64_t i = 0; i < s->count; i++) {

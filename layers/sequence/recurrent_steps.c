@@ -316,9 +316,20 @@ static size_t finals(struct recurrent_run *s, size_t out, size_t count) {
   return s->recurrent->last ? last_state(s, result) : result;
 }
 
-size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
-                       int64_t gates) {
+/* The states before the first step: given ones or zeros. */
+static void begin(struct recurrent_run *s, const size_t *ins, int64_t layers) {
+  bool given = recurrent_is_given(s->recurrent);
+  s->hidden =
+      given ? ins[1] : recurrent_zeros(s, size_product(layers, s->state));
+  if (s->gates == 4)
+    s->cell =
+        given ? ins[2] : recurrent_zeros(s, size_product(layers, s->units));
+}
+
+size_t recurrent_steps(const struct layer *layer, struct tape *tape,
+                       const size_t *ins, int64_t gates) {
   const struct recurrent *recurrent = layer->args;
+  size_t in = ins[0];
   int64_t ways = recurrent_directions(recurrent);
   size_t all = (size_t)(recurrent->layers * ways); /* at most MOST_STEPS */
   struct recurrent_run s = {.tape = tape,
@@ -335,6 +346,7 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
     s.outs = arena_alloc(tape->arena, 2 * (size_t)s.count + 2, sizeof *s.outs);
   s.last_hidden = arena_alloc(tape->arena, all, sizeof *s.last_hidden);
   s.last_cell = arena_alloc(tape->arena, all, sizeof *s.last_cell);
+  s.hidden = recurrent_is_given(recurrent) ? ins[1] : SIZE_MAX;
   if (recurrent_has_cells(recurrent))
     return recurrent_cells(&s, in);
   s.read = in;
@@ -347,9 +359,7 @@ size_t recurrent_steps(const struct layer *layer, struct tape *tape, size_t in,
                                             .result = RESULT_VIEW,
                                             .gradient = GRADIENT_SHARED,
                                             .gradient_rows = ROWS_OF_ONE});
-  s.hidden = recurrent_zeros(&s, size_product((int64_t)all, s.state));
-  if (gates == 4)
-    s.cell = recurrent_zeros(&s, size_product((int64_t)all, s.units));
+  begin(&s, ins, (int64_t)all);
   for (int64_t i = 0; i < recurrent->layers; i++) {
     in = one_layer(&s, in, i);
     s.copies = false;

@@ -12,7 +12,7 @@ struct recurrent_run {
   int first_param;              /* of the direction */
   bool copies;                  /* the input is not contiguous by step */
   bool kernel;                  /* one for each direction */
-  size_t hidden, cell;          /* initial zeros */
+  size_t hidden, cell;          /* before the first step */
   size_t read;                  /* by the first layer; its caller holds it */
   size_t *outs;                 /* by step, for each direction of a layer */
   size_t from;                  /* input of the current layer */

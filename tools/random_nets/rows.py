@@ -559,6 +559,34 @@ def recurrent(b, x):
 
 
 @layer("rnn", "lstm", "gru", kinds=ROWS)
+def given_state(b, x):
+    """From a state that another branch gives; an lstm's cell as a row."""
+    x = b.last(x)
+    if len(x.sizes) != 2:
+        raise Refused("no sequence")
+    word = b.here("word", KINDS, 1)
+    units = b.here("units", [2, 3, 4], 0.7)
+    module = KINDS[word](x.channels, units, batch_first=True)
+    keeps = word == "lstm" and b.here("keepcell", [False, True], 0.5)
+    text, states = "", []
+    for key in ("state", "cell")[:1 + (word == "lstm")]:
+        label = b.label()
+        text += f"fork {{ mean l; linear {units}; {label}: identity }}; "
+        y = b.emit(lambda t: t.mean(1), x)
+        states.append((key, label, b.emit(nn.Linear(y.channels, units), y)))
+    b.own(module)
+
+    def run(t, *given):
+        given = tuple(s.reshape(1, -1, units) for s in given)
+        y, last = module(t, given if len(given) == 2 else given[0])
+        return torch.cat([y, last[1].transpose(0, 1)], 1) if keeps else y
+    text += f"{word} {units} batch_first" + " keepcell" * keeps
+    text += "".join(f" {key}={label}" for key, label, _ in states)
+    return (text + b.frozen(module),
+            b.emit(run, x, *(y for _, _, y in states)))
+
+
+@layer("rnn", "lstm", "gru", kinds=ROWS)
 def recurrent_more(b, x):
     """Of which PyTorch has no module: batch norm, and a reset before."""
     x = b.last(x)
