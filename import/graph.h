@@ -77,7 +77,8 @@ struct graph_node {
   /* One more tensor by key, as in `cross=LABEL`. */
   const char *key;
   int keyed;           /* the tensor of `key` */
-  int values, mask;    /* for attention: `values=`, `mask=`; -1: none */
+  int values, mask;    /* attention's `values=`, `mask=`, an lstm's `cell=` in
+                        * place of values; -1: none */
   bool again;          /* `again LABEL`: the layer `keyed` on another input */
   bool shared;         /* other statements name this layer: it has no tail */
   const char *name;    /* in the file; NULL: none worth keeping */
@@ -150,6 +151,11 @@ void graph_note(struct graph *graph, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Notes a layer without an equivalent, which --allow-unknown leaves out. */
 void graph_note_left(struct graph *graph, const char *name, const char *type);
+
+/* The key of `values`. */
+static inline const char *graph_values_key(const struct graph_node *node) {
+  return node->word == WORD_LSTM ? "cell=" : "values=";
+}
 
 /* Number of tensors that a layer reads: inputs, then tensors by key. */
 static inline size_t graph_feeds(const struct graph_node *node) {

@@ -47,7 +47,7 @@ static void put_layer(struct text *out, const struct graph_node *node) {
   if (has_key(node))
     text_printf(out, " %skeyed0", node->key);
   if (node->values >= 0)
-    text_put(out, " values=values0");
+    text_printf(out, " %svalues0", graph_values_key(node));
   if (node->mask >= 0)
     text_put(out, " mask=mask0");
   text_putc(out, '\n');

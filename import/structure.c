@@ -254,7 +254,7 @@ static void put_layer(struct source_builder *b, struct source_block *out,
   if (node->keyed >= 0)
     put_label(b, &s, node->key, node->keyed);
   if (node->values >= 0)
-    put_label(b, &s, "values=", node->values);
+    put_label(b, &s, graph_values_key(node), node->values);
   if (node->mask >= 0)
     put_label(b, &s, "mask=", node->mask);
   if (node->frozen)

@@ -122,12 +122,23 @@ int axes_place(const struct onnx_axes *axes, int axis) {
   return -1;
 }
 
+/* States have axes layers, batch, features: what works along the first axis has
+ * the batch in the second. */
+static int batch_beside(const struct onnx *x, const struct onnx_view *view,
+                        int with) {
+  bool along = with >= 0 && with == x->batch_axis;
+  return along && view->at.rank == 3 && view->at.dim[1] == 1 ? 1
+                                                             : x->batch_axis;
+}
+
 void axes_plain(struct onnx *x, const struct onnx_view *view, int with,
                 struct onnx_axes *axes) {
+  int batch = batch_beside(x, view, with);
   axes->count = 0;
   for (int i = 0; i < view->at.rank; i++)
-    if (i == with || (!is_idle(x, view, i) &&
-                      (i != x->batch_axis || !view_is_batch(x, view, i))))
+    if (i == with ||
+        (!is_idle(x, view, i) &&
+         ((i != batch && view->at.dim[i] == 1) || !view_is_batch(x, view, i))))
       axes->order[axes->count++] = i;
 }
 

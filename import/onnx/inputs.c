@@ -291,9 +291,39 @@ static const bool *find_boxes(const struct onnx *x) {
   return boxes;
 }
 
-static bool is_table(const Onnx__ValueInfoProto *info) {
+/* Marks values of which parts are states before the first step: their axes are
+ * layers, batch, features. */
+static const bool *find_states(const struct onnx *x) {
+  static const char moves[] =
+      "Slice Split Gather Squeeze Unsqueeze Identity Cast";
+  enum { INITIAL_STATE = 5, INITIAL_CELL };
+  bool *states = arena_alloc(x->arena, x->values.count + 1, sizeof *states);
+  for (size_t i = x->ops.count; i-- > 0;) {
+    const struct onnx_op *op = &x->ops.at[i];
+    bool runs = word_index("LSTM GRU RNN", slice_of(op->type));
+    bool made = word_index(moves, slice_of(op->type));
+    for (size_t k = 0; made && k < op->out_count; k++)
+      if (op->outs[k] >= 0 && states[op->outs[k]] && op->ins[0] >= 0)
+        states[op->ins[0]] = true;
+    for (size_t k = INITIAL_STATE; runs && k <= INITIAL_CELL; k++)
+      if (k < op->in_count && op->ins[k] >= 0)
+        states[op->ins[k]] = true;
+  }
+  return states;
+}
+
+static size_t axes_count(const Onnx__ValueInfoProto *info) {
   const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
-  return type && type->shape && type->shape->n_dim <= 2;
+  return type && type->shape ? type->shape->n_dim : SIZE_MAX;
+}
+
+/* The batch axis of an input, which may differ from that of the others. */
+static int batch_axis_of(const struct onnx *x, const Onnx__ValueInfoProto *info,
+                         bool boxes, bool state) {
+  if (boxes && axes_count(info) <= 2)
+    return -1;
+  return state && x->batch_axis >= 0 && axes_count(info) == 3 ? 1
+                                                              : x->batch_axis;
 }
 
 static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
@@ -408,7 +438,7 @@ bool onnx_read_inputs(struct onnx *x) {
     return onnx_fail(x, "the model has too many inputs: %zu", g->n_input);
   if (!names_inputs(x))
     return false;
-  const bool *boxes = find_boxes(x);
+  const bool *boxes = find_boxes(x), *states = find_states(x);
   size_t first = first_parameter(x);
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
@@ -429,8 +459,7 @@ bool onnx_read_inputs(struct onnx *x) {
     if (done)
       continue;
     int batch_axis = x->batch_axis;
-    if (boxes[index] && is_table(info))
-      x->batch_axis = -1;
+    x->batch_axis = batch_axis_of(x, info, boxes[index], states[index]);
     bool parameter =
         is_parameter(x, index, info) || (i > first && is_of_reals(info));
     if (!parameter)

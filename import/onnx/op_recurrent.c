@@ -10,7 +10,10 @@ struct onnx_recurrent {
   int directions;
   int64_t batch;
   bool batch_first;
+  int state, cell; /* nodes with the states before the first step; -1: zeros */
 };
+
+enum { INITIAL_STATE = 5, INITIAL_CELL, PEEPHOLES };
 
 /* Rows [from, from + count) of one direction. */
 static struct constant *rows_of(struct onnx *x, struct constant *c, int way,
@@ -92,15 +95,53 @@ static bool check(struct onnx *x, struct onnx_recurrent *r,
   if (onnx_is(x, "direction", "reverse", false))
     return onnx_fail(x, "it runs only backwards; netc supports that only with "
                         "a forward run (bidirectional)");
-  if (!is_nothing(x, 5) || !is_nothing(x, 6))
-    return onnx_fail(x, "it starts from a given state; netc starts from zeros");
-  if (!is_nothing(x, 7))
+  if (both && (!is_nothing(x, INITIAL_STATE) || !is_nothing(x, INITIAL_CELL)))
+    return onnx_fail(x, "it starts from given states of both directions; netc "
+                        "supports that only in one direction");
+  if (!is_nothing(x, PEEPHOLES))
     return onnx_fail(x, "netc has no equivalent of peepholes");
   if (onnx_attribute(x, "activations") || onnx_attribute(x, "clip"))
     graph_note(x->graph,
                "`%s` names its activations; netc uses the default ones.",
                onnx_shown(x, x->at->name));
   return true;
+}
+
+/* The node with a state before the first step, all its values; -1 with an
+ * error. An initializer is a parameter. */
+static int state_before(struct onnx *x, const struct onnx_recurrent *r,
+                        size_t index) {
+  static const int features[] = {2};
+  struct constant *c = onnx_constant(x, index);
+  struct onnx_view line;
+  if (is_nothing(x, index))
+    c = constant_zeros(x, r->hidden);
+  else if (c && c->count == r->hidden)
+    c = constant_with(x, c, 1, &r->hidden);
+  else if (c)
+    return ONNX_NONE(x, "its initial state does not fit");
+  if (c)
+    return onnx_weight(x, c)->index;
+  const struct onnx_view *in = onnx_input(x, index);
+  if (!in || in->at.rank != 3 || in->at.dim[2] != r->hidden)
+    return ONNX_NONE(x, "its initial state does not fit");
+  const struct graph_shape *shape = graph_shape(x->graph, in->node);
+  if (shape->size[shape->rank - 1] == r->hidden &&
+      onnx_values(x, in->node) == r->hidden)
+    return in->node;
+  return view_rearrange(x, in, features, 1, &line) ? line.node : -1;
+}
+
+/* Finds the initial states; an lstm has none or two. */
+static bool find_states(struct onnx *x, struct onnx_recurrent *r) {
+  bool lstm = r->word == WORD_LSTM;
+  r->state = r->cell = -1;
+  if (is_nothing(x, INITIAL_STATE) && (!lstm || is_nothing(x, INITIAL_CELL)))
+    return true;
+  r->state = state_before(x, r, INITIAL_STATE);
+  if (lstm && r->state >= 0)
+    r->cell = state_before(x, r, INITIAL_CELL);
+  return r->state >= 0 && (!lstm || r->cell >= 0);
 }
 
 /* As in PyTorch, netc's GRU resets the state's product. */
@@ -112,6 +153,11 @@ static struct graph_node *layer_of(struct onnx *x,
     graph_flag(x->graph, node, "bidir");
   if (r->word == WORD_GRU && !onnx_int(x, "linear_before_reset", 0))
     graph_arg(x->graph, node, PART_NONE, "reset=", "before");
+  if (r->state >= 0) {
+    node->key = "state=";
+    node->keyed = r->state;
+    node->values = r->cell;
+  }
   return node;
 }
 
@@ -130,6 +176,22 @@ static void give_states(struct onnx *x, const struct onnx_recurrent *r,
       layout_add(&result.at, sizes[axis], apart[axis]);
   }
   onnx_give(x, out, &result);
+}
+
+/* Gives all states, the last state and the last cell, as far as they are read.
+ * The cell is a row after the states. */
+static void give_rows(struct onnx *x, const struct onnx_recurrent *r, int node,
+                      int64_t steps) {
+  bool cell = onnx_is_read(x, 2);
+  int all = node;
+  if (cell && onnx_is_read(x, 0))
+    all = move_part(x, node, 0, 0, steps);
+  if (onnx_is_read(x, 0))
+    give_states(x, r, 0, all, steps);
+  if (onnx_is_read(x, 1))
+    give_states(x, r, 1, move_part(x, node, 0, steps - 1, steps), 0);
+  if (cell)
+    give_states(x, r, 2, move_part(x, node, 0, steps, steps + 1), 0);
 }
 
 /* netc has no sequences of different lengths. */
@@ -158,11 +220,11 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
   }
   if (!runs_to_the_end(x, steps) || !view_rearrange(x, in, order, 2, &line))
     return false;
-  if (onnx_is_read(x, 2))
-    return onnx_fail(
-        x, "the model reads its last cell, but netc's lstm returns only its "
-           "states");
   bool all = onnx_is_read(x, 0), last = onnx_is_read(x, 1);
+  bool cell = onnx_is_read(x, 2);
+  if (cell && r.directions == 2)
+    return onnx_fail(x, "the model reads its last cells, which netc's lstm "
+                        "gives only in one direction");
   if (all && last && r.directions == 2)
     return onnx_fail(x, "the model reads both all of its states and the last "
                         "ones of both directions");
@@ -170,12 +232,14 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
     x->other_batch = true;
     return onnx_fail(x, "its steps are the batch");
   }
+  if (!find_states(x, &r))
+    return false;
   struct graph_node *node = layer_of(x, &r, line.node);
   put_weights(x, &r, node);
-  if (all) {
-    give_states(x, &r, 0, node->index, steps);
-    if (last)
-      give_states(x, &r, 1, move_part(x, node->index, 0, steps - 1, steps), 0);
+  if (cell)
+    graph_flag(x->graph, node, "keepcell");
+  if (all || cell) {
+    give_rows(x, &r, node->index, steps);
     return true;
   }
   graph_flag(x->graph, node, "last");
