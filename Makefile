@@ -70,7 +70,7 @@ files = $(wildcard $(addprefix $(src),$(addsuffix /*.c,$(1) $(addsuffix /*,$(1))
 library := $(call files,$(rooms))
 tensors := $(call files,import/bytes import/tensors)
 readers := $(filter-out $(tensors) %/absent.c \
-             $(if $(filter 0,$(ONNX)),$(src)import/onnx/% $(src)import/openvino/% $(src)import/exported/% $(src)import/ncnn/%), \
+             $(if $(filter 0,$(ONNX)),$(src)import/onnx/% $(src)import/openvino/% $(src)import/exported/% $(src)import/ncnn/% $(src)import/python/%), \
              $(call files,import)) \
            $(if $(filter 0,$(ONNX)),$(src)import/onnx/absent.c)
 commands := $(tensors) \
@@ -82,7 +82,7 @@ commands := $(tensors) \
   $(if $(filter 0,$(ONNX)),,$(call files,export))
 generated := scan.c grammar.c grammar.h pages.c web.c
 # The program's alone.
-templates := template.c
+templates := template.c torch.c
 # Messages of ONNX: the program's alone, too.
 messages := $(if $(filter 0,$(ONNX)),,onnx.pb-c.c onnx.pb-c.h)
 runtime := $(wildcard $(src)runtime/*.c)
@@ -91,7 +91,7 @@ objects = $(call to_object,$(library)) \
           $(build)/obj/gen/scan.o $(build)/obj/gen/grammar.o \
           $(build)/obj/gen/pages.o $(build)/obj/gen/web.o
 program_objects = $(call to_object,$(commands)) $(build)/obj/gen/template.o \
-                  $(if $(messages),$(build)/obj/gen/onnx.pb-c.o)
+                  $(if $(messages),$(build)/obj/gen/onnx.pb-c.o $(build)/obj/gen/torch.o)
 program_libs = -ljansson -lz $(if $(messages),-lprotobuf-c -lexpat) $(runtime_libs) -pthread
 tensor_objects = $(call to_object,$(tensors))
 runtime_objects = $(call to_object,$(runtime))
@@ -148,7 +148,14 @@ $(gen)/web.c: $(src)tools/web.sh $(web)
 
 $(gen)/template.c: $(src)tools/template.sh $(src)driver/netc.bash.in
 	@mkdir -p $(gen)
-	$(src)tools/template.sh $(src)driver/netc.bash.in >$@.tmp
+	$(src)tools/template.sh driver/completion.h completion_bash \
+	  $(src)driver/netc.bash.in >$@.tmp
+	mv $@.tmp $@
+
+$(gen)/torch.c: $(src)tools/template.sh $(src)import/python/torch.py
+	@mkdir -p $(gen)
+	$(src)tools/template.sh import/python/library.h python_torch \
+	  $(src)import/python/torch.py >$@.tmp
 	mv $@.tmp $@
 
 # From the format's own definition; libprotobuf-c packs and unpacks it.
@@ -271,7 +278,7 @@ jansson:
 	  exit 1; }
 
 ifneq ($(messages),)
-$(filter %/onnx.pb-c.o $(build)/obj/export/% $(build)/obj/import/onnx/% $(build)/obj/import/openvino/% $(build)/obj/import/exported/% $(build)/obj/import/ncnn/%, \
+$(filter %/onnx.pb-c.o $(build)/obj/export/% $(build)/obj/import/onnx/% $(build)/obj/import/openvino/% $(build)/obj/import/exported/% $(build)/obj/import/ncnn/% $(build)/obj/import/python/%, \
   $(program_objects)): | \
   protobuf-c $(gen)/onnx.pb-c.h
 endif

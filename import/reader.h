@@ -18,6 +18,11 @@ struct import_size {
   int64_t value;
 };
 
+/* A constructor's argument, for PyTorch's source. */
+struct import_arg {
+  const char *name, *value;
+};
+
 /* Gives an example's text, as of "zoo/llama.net"; false if it is missing. */
 typedef bool import_template_fn(const char *name, struct slice *text);
 
@@ -38,6 +43,8 @@ struct import_options {
   size_t input_count;
   const struct import_size *sizes;
   size_t size_count;
+  const struct import_arg *args;
+  size_t arg_count;
   const char *const *parameters; /* inputs of the file that are parameters */
   size_t parameter_count;
 };

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Turns the template of a shell's completion into C, line by line:
-# template.sh FILE.bash.in
+# Turns a text of the program into C, line by line:
+# template.sh HEADER NAME FILE
 set -eu
-echo '#include "driver/completion.h"'
-echo 'const char *const completion_bash[] = {'
-sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$/",/' "$1"
+echo "#include \"$1\""
+echo "const char *const $2[] = {"
+sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/"/' -e 's/$/",/' "$3"
 echo 'NULL};'

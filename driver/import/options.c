@@ -51,6 +51,20 @@ static int take_size(struct import_request *r, char *value) {
   return EXIT_DONE;
 }
 
+/* "NAME=VALUE" */
+static int take_arg(struct import_request *r, char *value) {
+  char *equals = strchr(value, '=');
+  if (r->options.arg_count == REQUEST_SIZES)
+    return complain(EXIT_USAGE, "--arg can be given at most %d times",
+                    REQUEST_SIZES);
+  if (!equals || equals == value)
+    return complain(EXIT_USAGE, "--arg takes NAME=VALUE: --arg n_classes=10");
+  *equals = '\0';
+  r->args[r->options.arg_count++] = (struct import_arg){value, equals + 1};
+  r->options.args = r->args;
+  return EXIT_DONE;
+}
+
 static int take_parameter(struct import_request *r, const char *name) {
   if (r->options.parameter_count == REQUEST_SIZES)
     return complain(EXIT_USAGE, "--parameter can be given at most %d times",
@@ -68,6 +82,7 @@ int request_take(void *user, enum option_id option, const char *name,
   case OPTION_OUTPUT: r->output = value; break;
   case OPTION_INPUT_SIZE: return request_take_input(r, value);
   case OPTION_DIM: return take_size(r, value);
+  case OPTION_ARG: return take_arg(r, value);
   case OPTION_PARAMETER: return take_parameter(r, value);
   case OPTION_WEIGHTS:
     r->weights = value;

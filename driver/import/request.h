@@ -15,6 +15,7 @@ struct import_request {
   struct import_options options;
   struct import_input inputs[REQUEST_INPUTS];
   struct import_size sizes[REQUEST_SIZES];
+  struct import_arg args[REQUEST_SIZES];
   const char *parameters[REQUEST_SIZES];
   struct arena arena;
   struct bytes formatted;

@@ -123,5 +123,11 @@ struct aten_row {
 
 /* Translates the current call. */
 bool exported_say(struct exported *p);
+/* True if there is an equivalent of a call: "conv2d". */
+bool exported_knows(struct slice op);
+
+/* Reads a program that another reader has made; takes `root`. */
+bool exported_read_json(struct graph *graph, json_t *root,
+                        const struct import_options *options);
 
 #endif

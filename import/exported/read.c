@@ -410,3 +410,16 @@ bool exported_read(struct graph *graph, struct slice file,
   byte_store_close(&store);
   return read;
 }
+
+bool exported_read_json(struct graph *graph, json_t *root,
+                        const struct import_options *options) {
+  struct exported p = {.graph = graph, .options = options, .root = root};
+  struct byte_store none = byte_store_of(slice_of(""));
+  said_open(&p.s, graph);
+  bool read = exported_read_graph(&p) &&
+              onnx_read_model(graph, &none, said_model(&p.s, "", OPSET),
+                              options);
+  json_decref(p.root);
+  byte_store_close(&none);
+  return read;
+}

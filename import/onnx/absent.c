@@ -47,3 +47,8 @@ bool ncnn_read(struct graph *graph, struct slice file,
                const struct import_options *options) {
   return onnx_read(graph, file, options);
 }
+
+bool python_read(struct graph *graph, struct slice file,
+                 const struct import_options *options) {
+  return onnx_read(graph, file, options);
+}

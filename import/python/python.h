@@ -1,0 +1,232 @@
+/*
+ * Reads modules of PyTorch from their source. Nothing of the file is executed
+ * by Python: its constructor and forward() are evaluated here on sizes instead
+ * of values, in bounded steps and memory. What PyTorch's classes and functions
+ * do is written in torch.py, in the same language: which call of ATen each
+ * makes, and of what sizes the result is. The calls are the program that
+ * torch.export would write, and import/exported reads them.
+ */
+#ifndef NETC_IMPORT_PYTHON_PYTHON_H
+#define NETC_IMPORT_PYTHON_PYTHON_H
+
+#include "import/exported/exported.h"
+#include "import/python/library.h"
+#include "import/python/syntax.h"
+
+enum py_type {
+  PY_NONE,
+  PY_BOOL,     /* integer */
+  PY_INT,      /* integer, times the batch if power is 1 */
+  PY_REAL,     /* real */
+  PY_TEXT,     /* text */
+  PY_LIST,     /* items */
+  PY_TUPLE,    /* items */
+  PY_DICT,     /* items: key, value, .. */
+  PY_SLICE,    /* items: start, stop, step */
+  PY_FUNCTION, /* node, scope, usual values as items; owner: its class */
+  PY_BUILTIN,  /* builtin */
+  PY_BOUND,    /* self, callee */
+  PY_CLASS,    /* text; attributes as items; bases */
+  PY_OBJECT,   /* owner; attributes as items */
+  PY_SUPER,    /* self, owner: the class whose bases are meant */
+  PY_SPACE,    /* text: a library that is known: "torch.nn" */
+  PY_TENSOR,   /* tensor */
+  PY_UNKNOWN   /* text: why it is not known */
+};
+
+struct python;
+struct py_value;
+
+struct py_list {
+  struct py_value **at;
+  size_t count, room;
+};
+
+/* Arguments of a call: those with names are name, value, .. */
+struct py_args {
+  struct py_list by_place, by_name;
+};
+
+typedef struct py_value *py_builtin_fn(struct python *p, struct py_args *a);
+
+struct py_scope {
+  struct map names;
+  struct py_scope *outer;
+};
+
+struct py_size {
+  int64_t count;
+  int power; /* of the batch */
+};
+
+struct py_tensor {
+  const char *name;  /* in the program */
+  struct slice path; /* of a parameter or buffer: "features.0.weight" */
+  int rank;          /* -1: an input whose sizes are not known */
+  struct py_size sizes[MOST_AXES];
+  int type;     /* scalar type of torch/_export/serde/schema.py */
+  bool trained; /* a parameter */
+  bool live;    /* computed from an input or a parameter */
+  bool used;    /* a call reads it */
+  bool leaf;    /* no call makes it */
+  int input;    /* which of the program's inputs, from 1; 0: none */
+};
+
+struct py_value {
+  enum py_type type;
+  int power;
+  int64_t integer;
+  double real;
+  struct slice text;
+  struct py_list items;
+  struct py_list bases;
+  const struct py_node *node;
+  struct py_scope *scope;
+  py_builtin_fn *builtin;
+  struct py_value *self, *callee, *owner;
+  struct py_tensor *tensor;
+  enum { WAY_PLAIN, WAY_STATIC, WAY_CLASS, WAY_PROPERTY } way;
+  bool fields; /* of a class: @dataclass */
+};
+
+/* What an attempt has found out about an input. */
+struct py_input {
+  struct slice name;
+  bool whole;          /* its values are indices */
+  bool channels_first; /* two sizes are channels, length in PyTorch */
+  bool settled;
+  struct graph_shape shape; /* without the batch, in PyTorch's order */
+};
+
+enum { PY_INPUTS = 16 };
+
+struct python {
+  struct graph *graph;
+  struct arena *arena;
+  const struct import_options *options;
+  struct py_scope library; /* torch.py, and what is built in */
+  struct py_scope globals; /* the file's */
+  struct py_value *none, *yes, *no, *training, *dots;
+  int line; /* of the file's statement that runs */
+  int64_t steps;
+  size_t made;
+  int depth;
+  struct py_value *function, *first; /* that runs, and its first argument */
+  struct py_value *returned;
+  const char *error; /* NULL: none */
+  const char *help;
+  int error_line;
+  bool building; /* a constructor runs */
+  bool again;    /* an input is known better now: evaluate again */
+  struct py_input inputs[PY_INPUTS];
+  size_t input_count;
+  /* The program */
+  json_t *calls, *about, *specs;
+  VEC(struct py_tensor *) leaves; /* parameters, buffers, constants */
+  struct map lines;               /* of calls, by their names */
+  size_t names;
+  struct slice module, class; /* path and class of the module that runs */
+};
+
+/* Fails at the current line; returns NULL. The first error is kept. */
+struct py_value *py_fail(struct python *p, const char *format, ...)
+    PRINTF_LIKE(2, 3);
+
+/* values.c */
+struct py_value *py_make(struct python *p, enum py_type type);
+struct py_value *py_int(struct python *p, int64_t value);
+struct py_value *py_real(struct python *p, double value);
+struct py_value *py_text(struct python *p, struct slice text);
+struct py_value *py_bool(struct python *p, bool value);
+void py_push(struct python *p, struct py_list *list, struct py_value *value);
+bool py_charge(struct python *p, size_t steps);
+/* "an int": of messages */
+const char *py_what(const struct py_value *v);
+/* 1: true, 0: false, -1: not known, with an error */
+int py_truth(struct python *p, const struct py_value *v);
+/* Python's ==; -1 with an error */
+int py_equal(struct python *p, const struct py_value *a,
+             const struct py_value *b);
+struct py_value **py_slot(struct python *p, struct py_list *dict,
+                          struct slice key, bool make);
+struct py_value *py_get(struct python *p, const struct py_value *object,
+                        const char *key);
+/* Items of what a loop goes through; false with an error. */
+bool py_items(struct python *p, struct py_value *v, struct py_list *to);
+const char *py_shown(struct python *p, const struct py_value *v);
+bool py_is_a(const struct py_value *class, const struct py_value *base);
+bool py_is_module(struct python *p, const struct py_value *v);
+
+/* attributes.c */
+struct py_value *py_attribute(struct python *p, struct py_value *v,
+                              struct slice name, bool must);
+bool py_set_attribute(struct python *p, struct py_value *v, struct slice name,
+                      struct py_value *to);
+/* A name of torch.py; NULL: there is none. */
+struct py_value *py_library(struct python *p, struct slice name);
+/* What `import a.b` gives. */
+struct py_value *py_imported(struct python *p, struct slice path);
+struct py_value *py_find_in_class(struct python *p, struct py_value *class,
+                                  struct slice name, struct py_value **owner);
+
+/* operators.c */
+struct py_value *py_binary(struct python *p, int op, struct py_value *a,
+                           struct py_value *b);
+struct py_value *py_unary(struct python *p, int op, struct py_value *a);
+struct py_value *py_compare(struct python *p, int op, struct py_value *a,
+                            struct py_value *b);
+struct py_value *py_index(struct python *p, struct py_value *v,
+                          struct py_value *index);
+bool py_set_index(struct python *p, struct py_value *v, struct py_value *index,
+                  struct py_value *to);
+
+/* evaluate.c */
+struct py_value *py_evaluate(struct python *p, const struct py_node *node,
+                             struct py_scope *scope);
+bool py_assign(struct python *p, const struct py_node *target,
+               struct py_value *value, struct py_scope *scope);
+
+/* run.c */
+enum py_end { END_NONE, END_BREAK, END_CONTINUE, END_RETURN, END_ERROR };
+
+enum py_end py_run(struct python *p, const struct py_node *node,
+                   struct py_scope *scope);
+/* The file's own statements: what fails makes its names unknown. */
+void py_run_file(struct python *p, const struct py_node *block);
+struct py_value *py_function(struct python *p, const struct py_node *node,
+                             struct py_scope *scope);
+
+/* call.c */
+struct py_value *py_call(struct python *p, struct py_value *callee,
+                         struct py_args *a);
+struct py_value *py_call_with(struct python *p, struct py_value *callee,
+                              struct py_value *first, struct py_value *second);
+/* A function of torch.py. */
+struct py_value *py_call_library(struct python *p, const char *name,
+                                 struct py_value *first,
+                                 struct py_value *second);
+
+/* builtins.c, methods.c */
+struct py_value *py_builtin(struct python *p, struct slice name);
+struct py_value *py_method(struct python *p, struct py_value *v,
+                           struct slice name);
+
+/* What torch.py is written with: rows of primitives.def, in trace.c. */
+#define PRIMITIVE(name, function) py_builtin_fn function;
+#include "import/python/primitives.def"
+#undef PRIMITIVE
+
+/* trace.c */
+struct py_value *py_tensor_copy(struct python *p, const struct py_value *v);
+struct py_value *py_tensor(struct python *p, int rank,
+                           const struct py_size *sizes, int type);
+struct py_value *py_input(struct python *p, size_t index);
+struct py_value *py_shape(struct python *p, struct py_value *tensor);
+/* Fails: the sizes of an input are not known. */
+struct py_value *py_ask(struct python *p, struct py_value *tensor);
+/* Registers names of the tree of modules. */
+bool py_name_modules(struct python *p, struct py_value *root);
+/* The program of torch.export. */
+json_t *py_program(struct python *p, struct py_value *out);
+
+#endif
