@@ -119,6 +119,14 @@ static struct py_value *of_tensor(struct python *p, struct py_value *v,
       over->owner = function;
     return over;
   }
+  if (function && function->type == PY_TEXT) { /* float(): to(dtype=float) */
+    struct py_value *to = bound(p, v, py_library(p, slice_of("to")));
+    if (to) {
+      py_push(p, &to->items, py_text(p, slice_of("dtype")));
+      py_push(p, &to->items, function);
+    }
+    return to;
+  }
   return function && function->type == PY_FUNCTION ? bound(p, v, function)
                                                    : NULL;
 }

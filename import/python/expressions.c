@@ -102,7 +102,7 @@ static size_t part_end(struct slice text) {
 }
 
 /* The parts of f"layer{i}". */
-static bool add_parts(struct py_parser *p, struct py_node *node,
+static void add_parts(struct py_parser *p, struct py_node *node,
                       struct slice text) {
   while (text.length) {
     size_t plain = 0;
@@ -118,8 +118,6 @@ static bool add_parts(struct py_parser *p, struct py_node *node,
     } else if (text.length) {
       text = slice_from(text, 1);
       size_t end = part_end(text);
-      if (p->depth > 2)
-        return false;
       py_add(p, node,
              py_parse_expression(p->arena, slice_to(text, end), node->line));
       bool plain_end = end < text.length && text.at[end] == '}';
@@ -133,7 +131,6 @@ static bool add_parts(struct py_parser *p, struct py_node *node,
       text = slice_from(text, end + 1);
     }
   }
-  return true;
 }
 
 /* Texts one behind the other are one. */
@@ -144,8 +141,7 @@ static struct py_node *texts(struct py_parser *p) {
     const struct py_token *t = py_token(p);
     if (t->parts) {
       plain = false;
-      if (!add_parts(p, all, t->text))
-        return NULL;
+      add_parts(p, all, t->text);
     } else {
       py_add(p, all, text_node(p, unescaped(p, t)));
     }

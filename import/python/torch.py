@@ -108,7 +108,7 @@ def _conv(name, input, weight, bias, stride, padding, dilation, groups):
         _channels_first(input)
     if len(input.shape) != axes + 2:
         raise ValueError("%s needs a tensor with %d axes, but gets sizes %s" % (name, axes + 2, input.shape))
-    if input.shape[1] != channels:
+    if not _fits(input.shape[1], channels):
         raise ValueError("%s needs %d channels, but gets sizes %s" % (name, channels, input.shape))
     stride = _list(stride, axes)
     dilation = _list(dilation, axes)
@@ -144,7 +144,7 @@ def _deconv(name, input, weight, bias, stride, padding, output_padding, groups, 
         _ask(input, ["LENGTHx%d", "HEIGHTxWIDTHx%d", "DEPTHxHEIGHTxWIDTHx%d"][axes - 1] % weight.shape[0])
     if axes == 1:
         _channels_first(input)
-    if len(input.shape) != axes + 2 or input.shape[1] != weight.shape[0]:
+    if len(input.shape) != axes + 2 or not _fits(input.shape[1], weight.shape[0]):
         raise ValueError("%s needs %d channels and %d axes, but gets sizes %s" % (
             name, weight.shape[0], axes + 2, input.shape))
     stride = _list(stride, axes)
@@ -176,7 +176,7 @@ def linear(input, weight, bias=None):
         _settle(input, [weight.shape[1]])
     if len(weight.shape) != 2:
         raise ValueError("a weight of sizes %s is not supported" % (weight.shape,))
-    if input.shape[-1] != weight.shape[1]:
+    if not _fits(input.shape[-1], weight.shape[1]):
         raise ValueError("it needs %d features, but gets sizes %s" % (weight.shape[1], input.shape))
     return _aten("linear", list(input.shape[:-1]) + [weight.shape[0]], None, input=input, weight=weight, bias=bias)
 
@@ -195,7 +195,7 @@ def _norm_axes(input, count):
         _ask(input)
     if len(input.shape) == 3:
         _channels_first(input)
-    if count is not None and input.shape[1] != count:
+    if count is not None and not _fits(input.shape[1], count):
         raise ValueError("it needs %d channels, but gets sizes %s" % (count, input.shape))
 
 
@@ -218,7 +218,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     sizes = _list(normalized_shape, len(normalized_shape))
     if _is_open(input):
         _ask(input)
-    if list(input.shape[-len(sizes):]) != sizes:
+    if not _fits(list(input.shape[-len(sizes):]), sizes):
         raise ValueError("it needs the sizes %s, but gets %s" % (sizes, input.shape))
     return _aten("layer_norm", input.shape, None, input=input, normalized_shape=sizes, weight=weight, bias=bias,
                  eps=eps)
@@ -566,7 +566,7 @@ def matmul(input, other):
     b = list(other.shape)
     if len(a) < 2 or len(b) < 2:
         raise ValueError("a product of sizes %s and %s is not supported" % (input.shape, other.shape))
-    if a[-1] != b[-2]:
+    if not _fits(a[-1], b[-2]):
         raise ValueError("sizes %s and %s have no product" % (input.shape, other.shape))
     sizes = _broadcast(a[:-2], b[:-2]) + [a[-2], b[-1]]
     return _aten("matmul", sizes, None, self=input, other=other)
@@ -605,7 +605,7 @@ def einsum(equation, *operands):
             if c != " ":
                 if c == ".":
                     raise ValueError("an equation with `...` is not supported")
-                if c in letters and letters[c] != tensors[i].shape[at]:
+                if c in letters and not _fits(letters[c], tensors[i].shape[at]):
                     raise ValueError("sizes of `%s` differ" % c)
                 letters[c] = tensors[i].shape[at]
                 at += 1
@@ -876,7 +876,7 @@ def _reshape(name, input, sizes):
         if total % known != 0:
             raise ValueError("sizes %s cannot become %s" % (input.shape, sizes))
         sizes = [total // known if size == -1 else size for size in sizes]
-    elif len(rest) != len(sizes) or total != known:
+    elif len(rest) != len(sizes) or not _fits(total, known):
         raise ValueError("sizes %s cannot become %s" % (input.shape, sizes))
     return _aten(name, sizes, input.dtype, self=input, size=sizes)
 
@@ -921,7 +921,7 @@ def squeeze(input, dim=None):
     axes = _axes(input, dim)
     sizes = []
     for i in range(len(input.shape)):
-        if i not in axes or i == 0 and dim is None or input.shape[i] != 1:
+        if i not in axes or i == 0 and dim is None or not _fits(input.shape[i], 1):
             sizes.append(input.shape[i])
     return _aten("squeeze", sizes, input.dtype, self=input)
 
@@ -974,7 +974,7 @@ def expand(input, *sizes):
         shape.insert(0, 1)
     out = []
     for i in range(len(sizes)):
-        if sizes[i] != -1 and shape[i] != 1 and sizes[i] != shape[i]:
+        if sizes[i] != -1 and not _fits(shape[i], 1) and not _fits(sizes[i], shape[i]):
             raise ValueError("sizes %s cannot be expanded to %s" % (input.shape, sizes))
         out.append(shape[i] if sizes[i] == -1 else sizes[i])
     return _aten("expand", out, input.dtype, self=input, size=out)
@@ -994,8 +994,8 @@ def repeat(input, *sizes):
     while len(shape) < len(times):
         shape.insert(0, 1)
     out = [shape[i] * times[i] for i in range(len(times))]
-    whole = [out[i] if shape[i] == 1 else shape[i] for i in range(len(times))]
-    if whole == out:
+    whole = [out[i] if _fits(shape[i], 1) else shape[i] for i in range(len(times))]
+    if _fits(whole, out):
         return expand(input, out)
     if len(shape) != len(input.shape):
         input = _reshape("view", input, shape)
@@ -1021,7 +1021,7 @@ def cat(tensors, dim=0, axis=None):
     sizes = list(tensors[0].shape)
     for x in tensors[1:]:
         for i in range(len(sizes)):
-            if len(x.shape) != len(sizes) or i != dim and x.shape[i] != sizes[i]:
+            if len(x.shape) != len(sizes) or i != dim and not _fits(x.shape[i], sizes[i]):
                 raise ValueError("sizes %s and %s cannot be joined" % (tensors[0].shape, x.shape))
         sizes[dim] = sizes[dim] + x.shape[dim]
     return _aten("cat", sizes, tensors[0].dtype, tensors=tensors, dim=dim)
@@ -1036,7 +1036,7 @@ def stack(tensors, dim=0):
     dim = dim + len(tensors[0].shape) + 1 if dim < 0 else dim
     sizes = list(tensors[0].shape)
     for x in tensors:
-        if list(x.shape) != sizes:
+        if not _fits(list(x.shape), sizes):
             raise ValueError("sizes %s and %s cannot be stacked" % (tensors[0].shape, x.shape))
     sizes.insert(dim, len(tensors))
     return _aten("stack", sizes, tensors[0].dtype, tensors=tensors, dim=dim)
@@ -1061,7 +1061,7 @@ def split(input, split_size_or_sections, dim=0):
             raise ValueError("parts of %d values are not supported" % parts)
         full = size // parts
         parts = [parts] * full + ([size % parts] if size % parts else [])
-    if _total(parts) != size:
+    if not _fits(_total(parts), size):
         raise ValueError("parts %s do not add up to %s" % (parts, size))
     return _split(input, parts, dim)
 
@@ -1131,7 +1131,7 @@ def _range(input, dim, start, stop, step):
     begin = 0 if start is None else start
     begin = begin + size if begin < 0 else begin
     end = size if stop is None else stop
-    if end == size and begin == 0 and step == 1:
+    if _fits(end, size) and begin == 0 and step == 1:
         return input
     end = end + size if end < 0 else end
     begin = 0 if begin < 0 else size if begin > size else begin
@@ -1141,7 +1141,7 @@ def _range(input, dim, start, stop, step):
     sizes = list(input.shape)
     sizes[dim] = (end - begin + step - 1) // step
     return _aten("slice", sizes, input.dtype, self=input, dim=dim, start=begin,
-                 end=None if end == size else end, step=step)
+                 end=None if _fits(end, size) else end, step=step)
 
 
 def _part(input, index):
@@ -2188,14 +2188,14 @@ class _Recurrent(Module):
     def forward(self, input, hx=None):
         if _is_open(input):
             _ask(input, "LENGTHx%d" % self.input_size)
-        if len(input.shape) != 3 or input.shape[2] != self.input_size:
+        if len(input.shape) != 3 or not _fits(input.shape[2], self.input_size):
             raise ValueError("it needs %d features, but gets sizes %s" % (self.input_size, input.shape))
         ways = 2 if self.bidirectional else 1
         batch = input.shape[0] if self.batch_first else input.shape[1]
         state = [self.num_layers * ways, batch, self.hidden_size]
         sizes = [list(input.shape[:2]) + [ways * self.hidden_size], state]
         for x in (hx if isinstance(hx, (list, tuple)) else [hx]):
-            if x is not None and list(x.shape) != state:
+            if x is not None and not _fits(list(x.shape), state):
                 raise ValueError("it needs a state of sizes %s, but gets %s" % (state, x.shape))
         if self.call == "lstm":
             sizes.append(state)

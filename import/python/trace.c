@@ -332,6 +332,19 @@ struct py_value *trace_broadcast(struct python *p, struct py_args *a) {
   return p->error ? NULL : v;
 }
 
+static bool same_size(const struct py_value *a, const struct py_value *b) {
+  return a->integer == b->integer && a->power == b->power;
+}
+
+/* Two sizes, or lists of them. */
+struct py_value *trace_fits(struct python *p, struct py_args *a) {
+  const struct py_value *x = arg(a, 0), *y = arg(a, 1);
+  bool fits = same_size(x, y) && x->items.count == y->items.count;
+  for (size_t i = 0; fits && i < x->items.count; i++)
+    fits = same_size(x->items.at[i], y->items.at[i]);
+  return py_bool(p, fits);
+}
+
 /* Inputs */
 
 static const struct py_tensor *tensor_arg(const struct py_args *a) {

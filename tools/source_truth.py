@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Parameters and outputs of PyTorch sources, as PyTorch counts them.
+
+source_truth.py FOLDER writes FOLDER/truth.csv: for the name and options of each
+row the parameters that get a gradient, those that do not, and the sizes of the
+first output without the batch, from the PyTorch that runs this.
+"""
+
+import ast
+import csv
+import pathlib
+import sys
+import types
+
+import torch
+
+
+def load(path):
+    """The file as a module; what it runs behind its classes may fail."""
+    tree = ast.parse(path.read_text())
+    module = types.ModuleType(path.stem)
+    sys.modules[path.stem] = module
+    for node in tree.body:
+        code = compile(ast.Module([node], []), str(path), "exec")
+        try:
+            exec(code, module.__dict__)
+        except Exception:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                raise
+    return module
+
+
+def options_of(text):
+    inputs, args = {}, {}
+    words = text.split()
+    for option, value in zip(words[::2], words[1::2]):
+        name, equals, rest = value.partition("=")
+        if option == "--arg":
+            args[name] = rest
+        else:
+            inputs[name if equals else ""] = [
+                int(n) for n in (rest if equals else value).split("x")]
+    return inputs, args
+
+
+def value_of(module, text):
+    try:
+        return eval(text, module.__dict__)
+    except Exception:
+        return text
+
+
+def chosen(module, args):
+    """The class that --arg class= names, or the last of the file."""
+    if "class" in args:
+        return getattr(module, args.pop("class"))
+    classes = [c for c in vars(module).values() if isinstance(c, type)
+               and issubclass(c, torch.nn.Module)
+               and c.__module__ == module.__name__]
+    return classes[-1]
+
+
+def tensor(sizes, first, whole):
+    """An input of netc's sizes in PyTorch's order."""
+    if len(sizes) > 2 or (len(sizes) == 2 and first):
+        sizes = [sizes[-1]] + sizes[:-1]
+    return (torch.zeros(2, *sizes, dtype=torch.long) if whole
+            else torch.randn(2, *sizes))
+
+
+def first_of(out):
+    while not torch.is_tensor(out):
+        out = out[0]
+    return out
+
+
+def run(model, inputs):
+    for whole in (False, True):
+        for first in (False, True):
+            try:
+                return first_of(model(*[tensor(s, first, whole)
+                                        for s in inputs]))
+            except (RuntimeError, IndexError, ValueError) as e:
+                error = e
+    raise error
+
+
+def measure(folder, name, options):
+    module = load(folder / f"{name}.py")
+    inputs, args = options_of(options)
+    maker = chosen(module, args)
+    model = maker(**{k: value_of(module, v) for k, v in args.items()})
+    model.eval()
+    names = model.forward.__code__.co_varnames[1:model.forward.__code__.
+                                               co_argcount]
+    usual = len(model.forward.__defaults__ or ())
+    needed = names[:len(names) - usual]
+    features = next((m.in_features for m in model.modules()
+                     if isinstance(m, torch.nn.Linear)), 1)
+    given = [inputs.get(n, inputs.get("", [features])) for n in needed]
+    out = run(model, given)
+    model.zero_grad()
+    out.sum().backward()
+    all = sum(p.numel() for p in model.parameters())
+    used = sum(p.numel() for p in model.parameters() if p.grad is not None)
+    return used, all - used, "x".join(str(n) for n in out.shape[1:])
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    table = folder / "truth.csv"
+    head, *rows = csv.reader(table.read_text().splitlines())
+    with table.open("w") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(head)
+        for name, options, *_ in rows:
+            out.writerow([name, options, *measure(folder, name, options)])
+
+
+main()
