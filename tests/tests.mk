@@ -9,9 +9,9 @@ test_sources := $(filter-out \
                   $(if $(COVER),%/test_shown.c) \
                   $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_cases.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT)),%/test_boards.c %/test_questions.c %/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_tflite.c %/test_openvino.c %/test_exported.c %/test_ncnn.c %/test_yolo.c %/test_values.c %/test_cases.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
+                  $(if $(filter 0,$(IMPORT)),%/test_boards.c %/test_questions.c %/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_tflite.c %/test_openvino.c %/test_exported.c %/test_ncnn.c %/test_yolo.c %/test_pytorch_source.c %/test_values.c %/test_cases.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
                   %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
-                  $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c %/test_exported.c %/test_ncnn.c), \
+                  $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c %/test_exported.c %/test_ncnn.c %/test_pytorch_source.c), \
                   $(wildcard $(src)tests/test_*.c))
 
 # Tests are objects as any; a program takes of the library what it uses.
@@ -388,7 +388,7 @@ fuzz_objects := $(objects) $(call to_object,$(tensors) \
                   $(src)tests/fuzz/common.c \
                   $(if $(messages),$(src)tests/fuzz/onnx.c \
                     $(filter-out %/absent.c,$(call files,export)))) \
-                $(if $(messages),$(message_objects))
+                $(if $(messages),$(message_objects) $(build)/obj/gen/torch.o)
 
 $(build)/obj/tests/fuzz/onnx.o: | $(gen)/onnx.pb-c.h
 $(build)/obj/tests/fuzz/import.o: private CFLAGS += \

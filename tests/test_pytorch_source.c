@@ -1,0 +1,160 @@
+/*
+ * netc import of PyTorch's sources: parameters and output sizes are those of
+ * PyTorch, which has run the files (tools/source_truth.py).
+ */
+#define _XOPEN_SOURCE 700
+#include "tests/csv.h"
+#include "tests/imported.h"
+
+#define FOLDER "tests/data/import/pytorch_source/"
+
+enum { NAME, OPTIONS, PARAMETERS, UNUSED, OUTPUT, COLUMNS, MOST = 80 };
+
+/* Values of the net's first output. */
+static int64_t output_of(const char *path, const char *source) {
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_end end = {.size = sizeof end};
+  struct netc_layer layer = {.size = sizeof layer};
+  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
+  assert_int_equal(netc_output(netc, 0, &end), NETC_OK);
+  assert_int_equal(netc_layer(netc, (size_t)end.layer, &layer), NETC_OK);
+  int64_t values = 1;
+  for (int i = 0; i < layer.out.rank; i++)
+    values *= layer.out.dims[i];
+  netc_close(netc);
+  return values;
+}
+
+static int64_t product_of(const char *sizes) {
+  int64_t values = 1;
+  for (char *end; *sizes; sizes = *end ? end + 1 : end)
+    values *= strtoll(sizes, &end, 10);
+  return values;
+}
+
+static void parameters_and_outputs_are_those_of_pytorch(void **state) {
+  (void)state;
+  static struct row rows[MOST];
+  size_t count = 0;
+  char *text = read_text(FOLDER "truth.csv", NULL);
+  assert_true(read_rows(text, "# name,options,parameters,unused,output\n",
+                        COLUMNS, rows, MOST, &count));
+  assert_true(count >= 20);
+  for (size_t i = 0; i < count; i++) {
+    char path[200], said[80];
+    snprintf(path, sizeof path, FOLDER "%s.py", rows[i].at[NAME]);
+    char *source = import(path, rows[i].at[OPTIONS]);
+    int64_t parameters = strtoll(rows[i].at[PARAMETERS], NULL, 10);
+    int64_t unused = strtoll(rows[i].at[UNUSED], NULL, 10);
+    if (totals_of(path, source).trainable_count != parameters ||
+        output_of(path, source) != product_of(rows[i].at[OUTPUT]))
+      print_error("%s %s:\n%s\n", path, rows[i].at[OPTIONS], source);
+    assert_int_equal(totals_of(path, source).trainable_count, parameters);
+    assert_int_equal(output_of(path, source), product_of(rows[i].at[OUTPUT]));
+    snprintf(said, sizeof said, "does not use %lld of the %lld parameters",
+             (long long)unused, (long long)(parameters + unused));
+    assert_int_equal(strstr(source, "does not use") != NULL, unused > 0);
+    if (unused)
+      assert_holds(source, said);
+    free(source);
+  }
+  free(text);
+}
+
+/* Blocks of a class are one def, loops are loops, and ties are ties. */
+static void sources_are_what_a_person_would_write(void **state) {
+  (void)state;
+  char *source = import(FOLDER "gpt.py", "--input 32");
+  assert_string_equal(
+      source,
+      "net GPT\ninput 32 : i64\ntransformer_wte: embed 65 64 -> 32x64\n"
+      "posembed\nrepeat 3 {\n  add {} { ln; attention 4 causal packed }\n"
+      "  add {} { ln; linear 256 gelu; linear 64 }\n}\nln\n"
+      "linear 65 nobias tie=transformer_wte\n");
+  free(source);
+  expect(NETC " " FOLDER "autoencoder.py --depth 0 --units bytes", 0,
+         "\n  files      weights 881,280 B, ",
+         "note: the file is read as PyTorch source");
+}
+
+/* A file, options, and what is said of it. */
+static struct refusal {
+  char name[32];
+  const char *options, *lines, *says;
+} refusals[] = {
+    {"no-module", "", "def f(): return 1\n",
+     "the file has no class of torch.nn.Module with a `forward`"},
+    {"no-class", "--arg class=Nit", "M(4)",
+     "--arg class: the file has no class or function `Nit`"},
+    {"no-argument", "", "M(n)", "x.py:9: error: `Net` needs arguments"},
+    {"way-out", "", "M(n)", "give it: --arg n=VALUE"},
+    {"wrong-argument", "--arg n=4 --arg m=2", "M(n)",
+     "`Net` has no argument `m`"},
+    {"no-input", "", "nn.Conv2d(n, 4, 3)", "give it: --input HEIGHTxWIDTHx7"},
+    {"no-length", "", "nn.Embedding(n, 4)", "give it: --input LENGTH\n"},
+    {"channels", "--input 8x8x3", "nn.Conv2d(n, 4, 3)",
+     "x.py:13: error: conv2d needs 7 channels, but gets sizes (batch, 3, 8, "
+     "8)"},
+    {"features", "--input 8", "nn.Linear(n, 4)",
+     "x.py:13: error: it needs 7 features, but gets sizes (batch, 8)"},
+    {"other-library", "--input 4", "einops.Rearrange('b c -> c b')",
+     "x.py:10: error: netc does not know `einops`"},
+    {"other-file", "--input 4", "Block(4)", "`Block` is in another file"},
+    {"unknown-class", "--input 4", "nn.Warp(4)",
+     "netc does not know `torch.nn.Warp`"},
+    {"generator", "--input 4", "[(yield n)]",
+     "x.py:10: error: this statement of Python is not supported"},
+    {"values", "--input 4", "M(4) if torch.zeros(1) else M(3)",
+     "it depends on the values of a tensor"},
+    {"plain-list", "--input 7", "[nn.Linear(n, 4)][0]", NULL},
+    {"endless", "--input 4", "[0 for i in range(10 ** 9)]", "evaluating it "},
+    {"large-list", "--input 4", "[0] * 10 ** 9", "more than 200000 items"},
+    {"deep", "--input 4", "recurse(n)", "nested too deep"},
+    {"large-text", "--input 4", "'x' * 10 ** 9", "more than "},
+    {"large-number", "--input 4", "2 ** 10 ** 9", "a number is too large"},
+    {"large-tensor", "--input 4", "nn.Linear(10 ** 12, 4)", "is not supported"},
+    {"zero", "--input 4", "nn.Linear(n // 0, 4)", "it divides by zero"},
+    {"undefined", "--input 4", "layer(n)", "`layer` is not defined"},
+};
+
+/* The class, whose layer is as the row says; M(4) is a Linear. */
+static void write_refused(const char *path, const char *lines) {
+  FILE *file = fopen(path, "w");
+  assert_non_null(file);
+  bool needs = strchr(lines, '(') && strstr(lines, "M(n)");
+  fprintf(file, "import torch\nimport torch.nn as nn\nimport einops\n"
+                "from .blocks import Block\ndef M(n): return nn.Linear(n, 3)\n"
+                "def recurse(n): return recurse(n + 1)\n");
+  if (strncmp(lines, "def", 3) == 0)
+    fprintf(file, "%s", lines);
+  else
+    fprintf(file,
+            "\nclass Net(nn.Module):\n    def __init__(self, n%s):\n"
+            "        self.layer = %s\n\n    def forward(self, x):\n"
+            "        return self.layer(x)\n",
+            needs ? "" : "=7", lines);
+  assert_int_equal(fclose(file), 0);
+}
+
+static void check_refusal(void **state) {
+  const struct refusal *c = *state;
+  const char *folder = scratch("refusals");
+  char path[300];
+  snprintf(path, sizeof path, "%s/x.py", folder);
+  write_refused(path, c->lines);
+  struct run r = run("timeout 20 " NETC " import %s %s -o %s/x.net", path,
+                     c->options, folder);
+  if (c->says)
+    assert_holds(r.err, c->says);
+  assert_int_equal(r.status, c->says ? 1 : 0);
+  run_free(&r);
+}
+
+int main(void) {
+  const struct CMUnitTest others[] = {
+      cmocka_unit_test(parameters_and_outputs_are_those_of_pytorch),
+      cmocka_unit_test(sources_are_what_a_person_would_write)};
+  return run_table("pytorch source", refusals,
+                   sizeof refusals / sizeof *refusals, sizeof *refusals,
+                   check_refusal, others, sizeof others / sizeof *others);
+}
