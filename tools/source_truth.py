@@ -16,11 +16,16 @@ import torch
 
 
 def load(path):
-    """The file as a module; what it runs behind its classes may fail."""
+    """The file's imports, definitions and assignments as a module: it trains
+    nothing, and assignments of what is not here may fail."""
     tree = ast.parse(path.read_text())
     module = types.ModuleType(path.stem)
     sys.modules[path.stem] = module
+    kept = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef,
+            ast.Assign, ast.AnnAssign)
     for node in tree.body:
+        if not isinstance(node, kept) and "parser.add" not in ast.unparse(node):
+            continue
         code = compile(ast.Module([node], []), str(path), "exec")
         try:
             exec(code, module.__dict__)
@@ -68,18 +73,21 @@ def tensor(sizes, first, whole):
             else torch.randn(2, *sizes))
 
 
-def first_of(out):
-    while not torch.is_tensor(out):
-        out = out[0]
-    return out
+def tensors(out):
+    """All tensors of an output, of its lists too."""
+    if torch.is_tensor(out):
+        return [out]
+    if isinstance(out, dict):
+        out = out.values()
+    return [t for part in out or () for t in tensors(part)]
 
 
 def run(model, inputs):
     for whole in (False, True):
         for first in (False, True):
             try:
-                return first_of(model(*[tensor(s, first, whole)
-                                        for s in inputs]))
+                return tensors(model(*[tensor(s, first, whole)
+                                       for s in inputs]))
             except (RuntimeError, IndexError, ValueError) as e:
                 error = e
     raise error
@@ -100,10 +108,10 @@ def measure(folder, name, options):
     given = [inputs.get(n, inputs.get("", [features])) for n in needed]
     out = run(model, given)
     model.zero_grad()
-    out.sum().backward()
+    sum(t.sum() for t in out).backward()
     all = sum(p.numel() for p in model.parameters())
     used = sum(p.numel() for p in model.parameters() if p.grad is not None)
-    return used, all - used, "x".join(str(n) for n in out.shape[1:])
+    return used, all - used, "x".join(str(n) for n in out[0].shape[1:])
 
 
 def main():

@@ -154,7 +154,8 @@ static bool is_space(struct slice path) {
       "torch.utils.checkpoint torch.autograd torch.fft torch.amp "
       "torch.cuda.amp math numpy np "
       "collections functools copy typing abc dataclasses enum itertools "
-      "warnings logging os sys time random pytorch_lightning lightning";
+      "warnings logging os sys time random pytorch_lightning lightning "
+      "argparse";
   return word_index(spaces, path);
 }
 
@@ -167,7 +168,8 @@ static struct slice last_of(struct slice path) {
 
 struct py_value *py_imported(struct python *p, struct slice path) {
   static const char theirs[] = "torch math numpy collections functools copy "
-                               "pytorch_lightning lightning dataclasses";
+                               "pytorch_lightning lightning dataclasses "
+                               "argparse";
   struct slice last = last_of(path), root = path;
   const char *dot = memchr(path.at, '.', path.length);
   if (dot)

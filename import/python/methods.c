@@ -239,6 +239,32 @@ static struct py_value *text_split(struct python *p, struct py_args *a) {
   }
 }
 
+static struct py_value *text_lstrip(struct python *p, struct py_args *a) {
+  struct slice text = arg(a, 0)->text;
+  struct py_value *set = arg(a, 1);
+  if (!set || set->type != PY_TEXT)
+    return refuse(p, "lstrip");
+  while (text.length && set->text.length &&
+         memchr(set->text.at, text.at[0], set->text.length))
+    text = slice_from(text, 1);
+  return py_text(p, text);
+}
+
+/* Of one letter for another. */
+static struct py_value *text_replace(struct python *p, struct py_args *a) {
+  struct slice text = arg(a, 0)->text;
+  struct py_value *from = arg(a, 1), *to = arg(a, 2);
+  if (!from || !to || from->type != PY_TEXT || to->type != PY_TEXT ||
+      from->text.length != 1 || to->text.length != 1 ||
+      !py_charge(p, text.length))
+    return p->error ? NULL : refuse(p, "replace");
+  char *copy = arena_copy(p->arena, text.at ? text.at : "", text.length);
+  for (size_t i = 0; i < text.length; i++)
+    if (copy[i] == from->text.at[0])
+      copy[i] = to->text.at[0];
+  return py_text(p, (struct slice){copy, text.length});
+}
+
 /* "layer{}".format(3) */
 static struct py_value *text_format(struct python *p, struct py_args *a) {
   struct text text = text_new(p->arena);
@@ -279,7 +305,8 @@ static const struct py_method_row {
     {PY_TEXT, "lower", text_lower},       {PY_TEXT, "upper", text_upper},
     {PY_TEXT, "startswith", text_starts}, {PY_TEXT, "endswith", text_ends},
     {PY_TEXT, "join", text_join},         {PY_TEXT, "split", text_split},
-    {PY_TEXT, "format", text_format},
+    {PY_TEXT, "format", text_format},     {PY_TEXT, "lstrip", text_lstrip},
+    {PY_TEXT, "replace", text_replace},
 };
 
 struct py_value *py_method(struct python *p, struct py_value *v,

@@ -441,10 +441,19 @@ def clamp_min(input, min):
     return _same("clamp_min", input, min=min)
 
 
+_turned = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "sub": "rsub"}
+
+
+# ATen has a tensor on the left.
 def _two(name, a, b, type=None, **kwargs):
     for x in (a, b):
         if _is_open(x):
             _ask(x)
+    if not _is_tensor(a):
+        if name == "div":
+            return mul(reciprocal(b), a)
+        name = _turned.get(name, name)
+        a, b = b, a
     return _aten(name, _joined(a, b), _kind(a, b) if type is None else type, self=a, other=b, **kwargs)
 
 
@@ -481,6 +490,8 @@ def floor_divide(input, other):
 
 
 def pow(input, exponent):
+    if not _is_tensor(input):
+        raise ValueError("a power of a number is not supported")
     _sized(input)
     return _aten("pow", _joined(input, exponent), _kind(input, exponent), self=input, exponent=exponent)
 
@@ -526,6 +537,8 @@ def logical_and(input, other):
 
 
 def where(condition, input, other):
+    input = tensor(input)
+    other = tensor(other)
     sizes = _broadcast(condition.shape, _joined(input, other))
     return _aten("where", sizes, _kind(input, other), condition=condition, self=input, other=other)
 
@@ -1464,6 +1477,9 @@ class Module:
     def zero_grad(self, set_to_none=True):
         pass
 
+    def __setattr__(self, name, value):
+        setattr(self, name, value)
+
     def load_state_dict(self, state, strict=True):
         pass
 
@@ -1475,6 +1491,29 @@ class Module:
 
 
 LightningModule = Module
+ScriptModule = Module
+
+
+class _Options:
+    pass
+
+
+class ArgumentParser:
+    def __init__(self, *args, **kwargs):
+        self.options = _Options()
+
+    def add_argument(self, *names, default=None, type=None, action=None, **kwargs):
+        value = default
+        if action in ("store_true", "store_false") and default is None:
+            value = action == "store_false"
+        name = kwargs.get("dest", names[-1].lstrip("-").replace("-", "_"))
+        setattr(self.options, name, value)
+
+    def parse_args(self, *args):
+        return self.options
+
+    def parse_known_args(self, *args):
+        return self.options, []
 
 
 class Sequential(Module):
