@@ -369,9 +369,6 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "\"num_experts_per_tok\": 9}",
        ":1:48: error: 9 of 4 experts: `num_local_experts` is 4, "
        "`num_experts_per_tok` is 9"},
-      {"{\"model_type\": \"stablelm\", \"qk_layernorm\": true,\n"
-       "\"use_qkv_bias\": true}",
-       "are not supported: `use_qkv_bias` is true, `qk_layernorm` is true"},
       {"{\"model_type\": \"llama\", \"hidden_size\": [1]}",
        "`hidden_size` is a list, not from 1"},
       {"{\"model_type\": \"llama\", \"rms_norm_eps\": -1e-5}",
@@ -719,6 +716,8 @@ static void gguf_of_blocks_is_its_config(void **state) {
       {.name = "arcee_4_5b"},
       {.name = "deepseek_v2_lite"}, /* attn_kv_b as one, no latent queries */
       {.name = "deepseek_v4_flash"},
+      {.name = "command_r7b"},
+      {.name = "command_r_plus"},
       {.name = "gemma_2_2b"},
       {.name = "gemma_3_1b"},
       {.name = "internlm2_5_7b"},

@@ -156,6 +156,15 @@ def dense(c):
     return c.layers() * layer + ends(c, tied)
 
 
+@family("cohere2")
+def cohere2(c):
+    """One norm, without a bias, for both branches."""
+    width = c("hidden_size")
+    layer = gqa(width, *heads_of(c)) + width
+    layer += swiglu(width, c("intermediate_size"))
+    return c.layers() * layer + ends(c, True)
+
+
 @family("mistral3")
 def mistral3(c):
     width, vision = c("hidden_size"), c.data["vision_config"]

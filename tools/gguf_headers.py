@@ -932,6 +932,23 @@ def gemma(n):
                                "post_ffw_norm"))
 
 
+def command_r(n):
+    """One norm; Command R+ has one for each head, too."""
+    n.tied = True
+    n.g.key("attention.sliding_window", n.c.get("sliding_window"))
+    n.begin()
+    for i in range(n.layers):
+        n.norms(i, "attn_norm")
+        n.attention(i)
+        n.dense(i)
+        if n.c.get("use_qk_norm"):
+            n.g.add(f"blk.{i}.attn_q_norm", n.heads, n.dim)
+            n.g.add(f"blk.{i}.attn_k_norm", n.kv, n.dim)
+    eps = n.g.keys.pop(f"{n.g.architecture}.attention.layer_norm_rms_epsilon",
+                       None)
+    n.g.key("attention.layer_norm_epsilon", n.c.get("layer_norm_eps", eps))
+
+
 def starcoder(n):
     n.tied = True
     n.begin()
@@ -1007,6 +1024,8 @@ NETS = [("gpt_oss_20b", 4, "gpt-oss", gpt_oss),
         ("kimi_k3", 5, "kimi-k3", kimi_k3),
         ("apertus_8b", 3, "apertus", apertus),
         ("arcee_4_5b", 3, "arcee", ungated),
+        ("command_r7b", 5, "cohere2", command_r),
+        ("command_r_plus", 3, "command-r", command_r),
         ("gemma_2_2b", 5, "gemma2", gemma),
         ("gemma_3_1b", 7, "gemma3", gemma),
         ("starcoder2_3b", 3, "starcoder2", starcoder),

@@ -277,10 +277,12 @@ static void put_found(struct gguf_facts *g) {
   if (dim == 0 && heads > 0)
     dim = fact_int(g, "hidden_size") / heads;
   bool all = t && heads > 1 && t->count % heads == 0 && t->count / heads == dim;
+  bool own = t && t->rank == 2; /* a norm for each head, by ln */
+  fact_put_text(g->facts, slice_of("qk_ln"), slice_of(own ? "own" : "none"));
   fact_put_text(g->facts, slice_of("qk_norm"),
-                slice_of(!t    ? "none"
-                         : all ? "all"
-                               : "head"));
+                slice_of(!t || own ? "none"
+                         : all     ? "all"
+                                   : "head"));
 }
 
 /* Members that some kinds of layers have, and others have not. */

@@ -194,6 +194,12 @@ static bool reads_all(const struct hugging *h, int64_t layer) {
   return layer < number(h, "max_window_layers");
 }
 
+/* True if the config has that word, or that value, for the key. */
+static bool says(const struct hugging *h, const char *key, const char *word) {
+  const struct fact *f = fact(h, key);
+  return f && slice_is(f->text, word);
+}
+
 /* The type's own block of a kind, as `attend=latent` of its row: the last. A
  * window that the config turns off is none. */
 static const char *own_block(struct hugging *h, const char *block,
@@ -206,8 +212,8 @@ static const char *own_block(struct hugging *h, const char *block,
       (!fact(h, "sliding_window") ||
        (strcmp(block, "window") != 0 && reads_all(h, layer))))
     own = slice_of("attend");
-#define INSTEAD(key, word, usual, another)                       \
-  if (strcmp(block, usual) == 0 && fact_is(h->facts, key, word)) \
+#define INSTEAD(key, word, usual, another)             \
+  if (strcmp(block, usual) == 0 && says(h, key, word)) \
     own = slice_of(another);
 #define LAST(key, with, usual, another)                             \
   if (slice_is(own, usual) && (!*with || is_true(fact(h, with))) && \
@@ -355,11 +361,12 @@ static const struct fact *short_list(const struct hugging *h, int64_t layers) {
   return NULL;
 }
 
-static bool fill(struct hugging *h, struct known_list *list) {
+/* `usual`: layers of a config that says nothing of them. */
+static bool fill(struct hugging *h, struct known_list *list, int64_t usual) {
   const struct fact *letters = letters_of(h), *table = fact(h, "block_configs");
-  int64_t layers = hugging_layers(h);
+  int64_t layers = hugging_layers(h) ? hugging_layers(h) : usual;
   struct layer_blocks blocks;
-  if (letters && layers && layers != (int64_t)letters->text.length)
+  if (letters && hugging_layers(h) && layers != (int64_t)letters->text.length)
     return refuse_count(h, letters, (int64_t)letters->text.length, layers);
   if (letters)
     layers = (int64_t)letters->text.length;
@@ -404,7 +411,8 @@ static void note_blocks(struct hugging *h, const struct known_list *list) {
 
 struct settled hugging_pattern(struct hugging *h, const struct settled *usual) {
   struct known_list *list = ARENA_NEW(h->graph->arena, struct known_list);
-  if (!fill(h, list))
+  int64_t pairs = usual->list ? (int64_t)usual->list->all.count / 2 : 0;
+  if (!fill(h, list, pairs))
     return (struct settled){.kind = KNOWN_NOT};
   note_blocks(h, list);
   return list->all.count ? (struct settled){.kind = KNOWN_LIST, .list = list}
