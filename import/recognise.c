@@ -140,8 +140,8 @@ bool recognise_set_params(struct arena *arena, const char *params,
 
 enum { USUAL_CLASSES = 1000 }; /* of ImageNet */
 
-static void put_classes(struct text *out, struct slice source,
-                        int64_t classes) {
+void recognise_put_classes(struct text *out, struct slice source,
+                           int64_t classes) {
   static const struct slice usual = {"1000", 4};
   const char *at = source.at, *end = at + source.length, *next;
   while ((next = find_word(at, end, usual)) != NULL) {
@@ -222,7 +222,7 @@ static bool try_net(const struct tensor_file *file, const char *name,
   if (classes == USUAL_CLASSES)
     text_puts(&source, zoo);
   else
-    put_classes(&source, zoo, classes);
+    recognise_put_classes(&source, zoo, classes);
   if (!count_more(file, netc, text_slice(&source), &more))
     return false;
   if (more && !put_channels(&source, find_channels(file, netc, more)))

@@ -38,6 +38,10 @@ bool recognise_names(const struct tensor_file *file);
 bool recognise_set_params(struct arena *arena, const char *params,
                           struct slice *source);
 
+/* A source of the zoo with another number of classes than ImageNet's 1000. */
+void recognise_put_classes(struct text *out, struct slice source,
+                           int64_t classes);
+
 /* True if a source compiles to a net with as many parameters and statistics as
  * the file has. */
 bool recognise_holds(const struct tensor_file *file, struct netc *netc,

@@ -89,6 +89,9 @@ static const struct fact *said_name(struct hugging *h) {
  * names may be a model with parts.
  */
 static const struct template_type *said_type(struct hugging *h) {
+  const char *other = hugging_other_type(h);
+  if (other)
+    return hugging_type(slice_of(other));
   const struct template_type *named = type_of_word(said_name(h));
   const struct template_type *class =
       type_of_class(fact_of(h->facts, "architectures_0"));

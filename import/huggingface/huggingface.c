@@ -166,5 +166,6 @@ bool huggingface_read(struct graph *graph, struct slice file,
                       .origin = "config.json"};
   if (!facts_read_json(&facts, graph, file))
     return false;
-  return stored_read(&h.stored, graph, options->folder) && hugging_make(&h);
+  return stored_read(&h.stored, graph, options->folder) &&
+         (hugging_is_timm(&h) ? hugging_make_timm(&h) : hugging_make(&h));
 }

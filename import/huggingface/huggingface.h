@@ -105,6 +105,14 @@ bool hugging_counts(const struct hugging *h, const char *name);
 /* The net of facts, whoever filled them, in graph->source. */
 bool hugging_make(struct hugging *h);
 
+/* The type of a config that names none, as open_clip's and Mistral's, with the
+ * facts that it needs; NULL: it is none of them. */
+const char *hugging_other_type(struct hugging *h);
+
+/* A config of timm, and its net of the zoo; false: refused. */
+bool hugging_is_timm(const struct hugging *h);
+bool hugging_make_timm(struct hugging *h);
+
 /* NULL: there is no such type. */
 const struct template_type *hugging_type(struct slice name);
 
