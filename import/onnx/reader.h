@@ -173,6 +173,7 @@ struct onnx {
   bool other_batch;         /* an operator has the batch on another axis */
   bool open_batch;          /* the number of samples is dynamic */
   bool over_batch;          /* an operator covers that axis: no batch */
+  bool stale;               /* sizes in the file are not those that are given */
   int64_t room;             /* values that constants may still take */
   VEC(struct external_file *) files;   /* with values, next to the model */
   struct map beside;                   /* index in `files` plus 1, by name */

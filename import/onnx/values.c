@@ -70,6 +70,17 @@ const struct onnx_view *onnx_input(struct onnx *x, size_t index) {
   return value->view;
 }
 
+/* Exporters record sizes of one input; --dim and --input set others. */
+static bool is_stale(struct onnx *x, const char *name, const char *stated,
+                     const char *dims) {
+  if (x->options->size_count + x->options->input_count == 0)
+    return false;
+  if (!x->stale)
+    graph_note(x->graph, "`%s` is %s in the file, and %s with the given sizes.",
+               onnx_shown(x, name), stated, dims);
+  return x->stale = true;
+}
+
 /* Fails if the file states another shape. */
 static bool check_stated(struct onnx *x, const struct onnx_value *value,
                          int rank, const int64_t *dims) {
@@ -89,9 +100,11 @@ static bool check_stated(struct onnx *x, const struct onnx_value *value,
   for (size_t i = 0; i < shape->n_dim && i < MOST_AXES; i++)
     text_printf(&text, "%s%" PRId64, i ? "x" : "",
                 onnx_dim_size(x, shape->dim[i], &open));
-  return onnx_fail(x, "`%s` is %s in the file, but %s according to its inputs",
-                   onnx_shown(x, value->name), text_string(&text),
-                   graph_sizes(x->graph, dims, rank));
+  const char *ours = graph_sizes(x->graph, dims, rank);
+  return ((int)shape->n_dim == rank &&
+          is_stale(x, value->name, text_string(&text), ours)) ||
+         onnx_fail(x, "`%s` is %s in the file, but %s according to its inputs",
+                   onnx_shown(x, value->name), text_string(&text), ours);
 }
 
 bool onnx_give_constant(struct onnx *x, size_t out, struct constant *constant) {
