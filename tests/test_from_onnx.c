@@ -1237,10 +1237,25 @@ static void what_was_given_comes_back(void **state) {
   run_free(&r);
 }
 
+/* An exporter recorded the sizes of one input, and left the input open. */
+static void stale_sizes_are_noted(void **state) {
+  (void)state;
+  const char *path = DATA "/stale_output.onnx";
+  char *source = import(path, "--dim shape_h=640 --dim shape_w=640");
+  assert_holds(source, "# `out1` is 1x1x320x320 in the file, and 1x1x640x640 "
+                       "with the given sizes.\n");
+  assert_holds(source, "input 640x640x3\n");
+  free(source);
+  source = import(path, "--dim shape_h=320 --dim shape_w=320");
+  assert_null(strstr(source, "given sizes"));
+  free(source);
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(models_of_others_have_their_counts),
       cmocka_unit_test(equal_matrices_are_noted),
+      cmocka_unit_test(stale_sizes_are_noted),
       cmocka_unit_test(other_commands_take_the_options_of_import),
       cmocka_unit_test(batch_norms_that_were_folded_are_told),
       cmocka_unit_test(exports_come_back),
