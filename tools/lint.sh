@@ -61,7 +61,7 @@ runtime
 driver/run     include base import/bytes import/tensors import driver runtime
 driver/search  include base driver driver/run
 driver/import  include base import/bytes import/tensors import \
-import/pytorch driver
+import/pytorch import/huggingface driver
 driver/lsp     include base driver
 web            include base import import/caffe import/darknet \
 import/huggingface

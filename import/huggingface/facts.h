@@ -21,7 +21,7 @@ struct fact {
   struct slice name, text; /* text: as the file has it */
   struct slice shown;      /* `text_config.depths[0]`; empty: as `name` */
   enum fact_kind kind;
-  bool counted; /* by netc: it may be 0 where the file's may not */
+  bool counted;    /* by netc: it may be 0 where the file's may not */
   int64_t integer; /* FACT_BOOL, too */
   size_t line, column;
 };
