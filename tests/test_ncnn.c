@@ -57,6 +57,36 @@ static struct part {
     {"deconv", "Deconvolution d 1 1 x y 0=4 1=2 3=2 5=1 6=32",
      "deconv 4 2x2 /2"},
     {"dense", "InnerProduct d 1 1 x y 0=5 1=1 2=480 9=4", "fc 5 sigmoid"},
+    {"shuffle",
+     "Convolution c 1 1 x a 0=6 1=1 6=12\nShuffleChannel s 1 1 a b 0=2\n"
+     "ReLU e 1 1 b c\nConvolution d 1 1 c y 0=6 1=1 6=36",
+     "shuffle 2"},
+    {"shuffle-back",
+     "Convolution c 1 1 x a 0=6 1=1 6=12\nShuffleChannel s 1 1 a b 0=2 "
+     "1=1\nConvolution d 1 1 b y 0=6 1=1 6=36",
+     "shuffle 3"},
+    {"groups", "ShuffleChannel s 1 1 x y 0=0", "its groups are not supported"},
+    {"gemm",
+     "Convolution c 1 1 x k 0=8 1=1 6=16\nReshape r 1 1 k b 0=-1 1=8\n"
+     "Permute p 1 1 b a 0=1\nGemm g 1 1 a y 3=1 5=1 6=1 8=5 9=8 10=4",
+     "linear 5\n"},
+    {"gemm-of-two", "Reshape r 1 1 x a 0=8 1=12\nGemm g 1 1 a y 3=1 8=5 9=8",
+     "only rows times a matrix of weights are supported"},
+    {"attention",
+     "Convolution c 1 1 x k 0=8 1=1 6=16\nReshape r 1 1 k b 0=-1 1=8\n"
+     "Permute p 1 1 b a 0=1\nSplit t 1 3 a a_splitncnn_0 a_splitncnn_1 "
+     "a_splitncnn_2\nMultiHeadAttention m 3 1 a_splitncnn_2 a_splitncnn_1 "
+     "a_splitncnn_0 y 0=8 1=2 2=64",
+     "attention 2 packed"},
+    {"attention-to-others",
+     "Reshape r 1 1 x a 0=8 1=12\nSplit t 1 2 a b c\nMultiHeadAttention m 3 1 "
+     "b c c y 0=8 1=2 2=64",
+     "only attention of a tensor to itself is supported"},
+    {"class-token",
+     "Convolution c 1 1 x k 0=8 1=1 6=16\nReshape r 1 1 k b 0=-1 1=8\n"
+     "Permute p 1 1 b a 0=1\nMemoryData d 0 1 e 0=8 1=1\nConcat c 2 1 e "
+     "a y 0=0",
+     "concat axis=l { weight 1x8 } {}"},
     {"reduction", "Reduction r 1 1 x y 0=3 1=0 -23303=2,1,2 4=1", "gap"},
     {"interp", "Interp i 1 1 x y 0=2 3=16 4=12", "up 2 bilinear"},
     {"sizes", "Convolution c 1 1 x y 0=4 1=3 6=100",

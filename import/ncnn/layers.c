@@ -142,13 +142,13 @@ bool ncnn_input(struct ncnn *n) {
 }
 
 bool ncnn_memory(struct ncnn *n) {
-  int64_t dims[3];
+  int64_t dims[4] = {1};
   int axes = 0;
   for (int i = 2; i >= 0; i--)
     if (ncnn_int(n, i, 0) > 0 && ncnn_int(n, i, 0) < MOST_SIZE)
-      dims[axes++] = ncnn_int(n, i, 0);
+      dims[++axes] = ncnn_int(n, i, 0);
   Onnx__NodeProto *node = said_node(&n->s, "Identity", 1, 1);
-  said_take(&n->s, node, weight(n, "data", dims, axes));
+  said_take(&n->s, node, weight(n, "data", dims, axes + 1));
   return ncnn_give(n, node, axes);
 }
 
@@ -232,6 +232,66 @@ bool ncnn_dense(struct ncnn *n) {
   if (ncnn_int(n, 1, 0))
     said_take(&n->s, node, row_of_weights(n, "bias", outs));
   return give_active(n, node, 1);
+}
+
+/* Rows times a matrix of outputs and inputs, and a bias. */
+static Onnx__NodeProto *rows_times(struct ncnn *n, const char *value,
+                                   const char *name, const int64_t dims[2],
+                                   bool bias) {
+  static const int64_t turned[2] = {1, 0};
+  Onnx__NodeProto *node = ncnn_with(
+      n, "Transpose",
+      weight(n, graph_text(n->graph, "%sweight", name), dims, 2), NULL);
+  emit_ints(&n->s.x, node, "perm", turned, 2);
+  node = ncnn_with(n, "MatMul", value, said_between(&n->s, node));
+  if (bias)
+    node = ncnn_with(
+        n, "Add", said_between(&n->s, node),
+        row_of_weights(n, graph_text(n->graph, "%sbias", name), dims[0]));
+  return node;
+}
+
+/* A dense layer: 3 B is transposed, 5 B and 6 C are in the file, 8 N, 9 K. */
+bool ncnn_gemm(struct ncnn *n) {
+  const int64_t dims[2] = {ncnn_int(n, 8, 0), ncnn_int(n, 9, 0)};
+  if (ncnn_int(n, 2, 0) || !ncnn_int(n, 3, 0) || ncnn_int(n, 4, 0) ||
+      !ncnn_int(n, 5, 0) || n->ins.count != 1 || ncnn_real(n, 0, 1) != 1 ||
+      dims[0] < 1 || dims[1] < 1 || dims[0] > MOST_SIZE || dims[1] > MOST_SIZE)
+    return ncnn_fail(n, "only rows times a matrix of weights are supported");
+  bool bias = ncnn_int(n, 6, 0) && ncnn_int(n, 10, 0) != -1;
+  return ncnn_give(n, rows_times(n, ncnn_in(n), "", dims, bias),
+                   ncnn_axes_in(n));
+}
+
+/* True for "x_splitncnn_1" and "x_splitncnn_0". */
+static bool is_copy(const char *a, const char *b) {
+  const char *end = strstr(a, "_splitncnn_");
+  return strcmp(a, b) == 0 ||
+         (end && strncmp(a, b, (size_t)(end - a) + 11) == 0);
+}
+
+/* 0 width, 1 heads, 2 values of a matrix, 3 and 4 widths of keys and values:
+ * ONNX Runtime's operator has three of the four matrices, as one. */
+bool ncnn_attention(struct ncnn *n) {
+  int64_t width = ncnn_int(n, 0, 0), heads = ncnn_int(n, 1, 1);
+  const int64_t dims[2] = {width, width}, three[2] = {width, 3 * width};
+  bool same = n->ins.count == 1 ||
+              (n->ins.count == 3 && is_copy(n->ins.at[0], n->ins.at[1]) &&
+               is_copy(n->ins.at[0], n->ins.at[2]));
+  if (width < 1 || width > 1 << 20 || heads < 1 || width % heads ||
+      ncnn_int(n, 2, 0) != width * width || ncnn_int(n, 3, width) != width ||
+      ncnn_int(n, 4, width) != width || ncnn_int(n, 5, 0) || !same ||
+      n->params[6].given)
+    return ncnn_fail(n, "only attention of a tensor to itself is supported");
+  Onnx__NodeProto *node = ncnn_node(n, "Attention", 3);
+  node->domain = said_copy(&n->s, "com.microsoft");
+  emit_int(&n->s.x, node, "num_heads", heads);
+  said_take(&n->s, node, ncnn_in(n));
+  said_take(&n->s, node, weight(n, "qkv.weight", three, 2));
+  said_take(&n->s, node, row_of_weights(n, "qkv.bias", 3 * width));
+  return ncnn_give(n,
+                   rows_times(n, said_between(&n->s, node), "out.", dims, true),
+                   ncnn_axes_in(n));
 }
 
 bool ncnn_embed(struct ncnn *n) {

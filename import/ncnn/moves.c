@@ -149,26 +149,34 @@ bool ncnn_flatten(struct ncnn *n) {
   return ncnn_give(n, ncnn_with(n, "Flatten", ncnn_in(n), NULL), 1);
 }
 
-/* Channels of each group become neighbours: two reshapes around a move. */
+/* Channels of each group become neighbours: two reshapes around a move. The
+ * sizes are those of the input, which the file need not state. */
 bool ncnn_shuffle(struct ncnn *n) {
-  static const int64_t order[5] = {0, 2, 1, 3, 4};
+  static const int64_t order[5] = {0, 2, 1, 3, 4}, zero = 0, one = 1, two = 2,
+                       four = 4;
   int64_t groups = ncnn_int(n, 0, 1);
-  const struct ncnn_param *h = &n->hints;
-  int64_t c = h->count > 3 ? (int64_t)h->values[3] : 0;
-  if (groups < 1 || c < 1 || c > MOST_SIZE || c % groups)
-    return ncnn_fail(n, "its sizes are not in the file");
-  if (ncnn_int(n, 1, 0)) /* the other way around */
-    groups = c / groups;
-  const int64_t apart[5] = {0, groups, c / groups, (int64_t)h->values[2],
-                            (int64_t)h->values[1]};
-  const int64_t whole[4] = {0, c, apart[3], apart[4]};
-  Onnx__NodeProto *node =
-      ncnn_with(n, "Reshape", ncnn_in(n), said_ints(&n->s, apart, 5));
+  if (groups < 1 || groups > MOST_SIZE)
+    return ncnn_fail(n, "its groups are not supported");
+  Onnx__NodeProto *node = ncnn_with(n, "Shape", ncnn_in(n), NULL);
+  const char *shape = said_between(&n->s, node);
+  node = ncnn_with(n, "Gather", shape, said_ints(&n->s, &one, 1));
+  const char *number = said_ints(&n->s, &groups, 1);
+  node = ncnn_with(n, "Div", said_between(&n->s, node), number);
+  const char *rest = said_between(&n->s, node);
+  node = ncnn_with(n, "Slice", shape, said_ints(&n->s, &two, 1));
+  said_take(&n->s, node, said_ints(&n->s, &four, 1));
+  const char *sides = said_between(&n->s, node);
+  bool back = ncnn_int(n, 1, 0) != 0;
+  node = ncnn_node(n, "Concat", 3);
+  emit_int(&n->s.x, node, "axis", 0);
+  said_take(&n->s, node, said_ints(&n->s, &zero, 1));
+  said_take(&n->s, node, back ? rest : number);
+  said_take(&n->s, node, back ? number : rest);
+  said_take(&n->s, node, sides);
+  node = ncnn_with(n, "Reshape", ncnn_in(n), said_between(&n->s, node));
   node = ncnn_with(n, "Transpose", said_between(&n->s, node), NULL);
   emit_ints(&n->s.x, node, "perm", order, 5);
-  return ncnn_give(n,
-                   ncnn_with(n, "Reshape", said_between(&n->s, node),
-                             said_ints(&n->s, whole, 4)),
+  return ncnn_give(n, ncnn_with(n, "Reshape", said_between(&n->s, node), shape),
                    3);
 }
 
