@@ -412,6 +412,7 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_SETTING: return take_setting(o, name, value);
   case OPTION_DIM:
   case OPTION_ARG:
+  case OPTION_VALUE:
   case OPTION_PARAMETER:
   case OPTION_ASSUME_BN:
   case OPTION_AS:

@@ -23,6 +23,12 @@ struct import_arg {
   const char *name, *value;
 };
 
+/* The number of an input of one value. */
+struct import_scalar {
+  const char *name;
+  double value;
+};
+
 /* Gives an example's text, as of "zoo/llama.net"; false if it is missing. */
 typedef bool import_template_fn(const char *name, struct slice *text);
 
@@ -45,6 +51,8 @@ struct import_options {
   size_t size_count;
   const struct import_arg *args;
   size_t arg_count;
+  const struct import_scalar *scalars;
+  size_t scalar_count;
   const char *const *parameters; /* inputs of the file that are parameters */
   size_t parameter_count;
 };

@@ -782,7 +782,7 @@ static struct mistake {
     {"size-of-2-to-the-62", large_size,
      "the input `x` is too large: one axis has 4611686018427387904 values"},
     {"negative-size", negative_size, "axis 3 of the input `x` has no size"},
-    {"open-size", open_size, "= help: give it: --dim rows=VALUE"},
+    {"open-size", open_size, "x.onnx --dim rows=VALUE"},
     {"weight-of-2-to-the-62", large_weight, "is too large"},
     {"weight-of-another-map", weight_of_another_map,
      "its weights, 4x5x3x3, do not fit 3 channels in 1 groups"},

@@ -1,6 +1,7 @@
 /* The options of `netc import`. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,22 @@ static int take_arg(struct import_request *r, char *value) {
   return EXIT_DONE;
 }
 
+/* "NAME=NUMBER" */
+static int take_scalar(struct import_request *r, char *value) {
+  char *equals = strchr(value, '='), *end = NULL;
+  if (r->options.scalar_count == REQUEST_SIZES)
+    return complain(EXIT_USAGE, "--value can be given at most %d times",
+                    REQUEST_SIZES);
+  double number = equals ? strtod(equals + 1, &end) : 0;
+  if (!equals || equals == value || end == equals + 1 || *end ||
+      !(fabs(number) <= 9e15))
+    return complain(EXIT_USAGE, "--value takes NAME=NUMBER: --value sr=16000");
+  *equals = '\0';
+  r->scalars[r->options.scalar_count++] = (struct import_scalar){value, number};
+  r->options.scalars = r->scalars;
+  return EXIT_DONE;
+}
+
 static int take_parameter(struct import_request *r, const char *name) {
   if (r->options.parameter_count == REQUEST_SIZES)
     return complain(EXIT_USAGE, "--parameter can be given at most %d times",
@@ -83,6 +100,7 @@ int request_take(void *user, enum option_id option, const char *name,
   case OPTION_INPUT_SIZE: return request_take_input(r, value);
   case OPTION_DIM: return take_size(r, value);
   case OPTION_ARG: return take_arg(r, value);
+  case OPTION_VALUE: return take_scalar(r, value);
   case OPTION_PARAMETER: return take_parameter(r, value);
   case OPTION_WEIGHTS:
     r->weights = value;

@@ -16,6 +16,7 @@ struct import_request {
   struct import_input inputs[REQUEST_INPUTS];
   struct import_size sizes[REQUEST_SIZES];
   struct import_arg args[REQUEST_SIZES];
+  struct import_scalar scalars[REQUEST_SIZES];
   const char *parameters[REQUEST_SIZES];
   struct arena arena;
   struct bytes formatted;

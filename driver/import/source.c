@@ -224,6 +224,11 @@ int request_make_source(struct import_request *r,
     return complain(EXIT_USAGE,
                     "--assume-bn needs an ONNX file; %s keeps its batch norms",
                     r->path);
+  if (r->options.scalar_count > 0 && opening->kind != KIND_ONNX)
+    return complain(EXIT_USAGE,
+                    "--value needs an ONNX file, whose inputs may be single "
+                    "numbers; %s has none",
+                    r->path);
   if (r->options.parameter_count > 0 && opening->kind != KIND_ONNX)
     return complain(EXIT_USAGE,
                     "--parameter needs an ONNX file without the values of "

@@ -430,6 +430,22 @@ static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
   return true;
 }
 
+/* Marks by value, and the first input that is a weight. */
+struct input_marks {
+  const bool *boxes, *states;
+  size_t first;
+};
+
+/* True for an input that the command line does not size, and no parameter. */
+static bool asks_sizes(struct onnx *x, void *user, size_t i, int index,
+                       int *axis) {
+  const struct input_marks *marks = user;
+  const Onnx__ValueInfoProto *info = x->model->graph->input[i];
+  *axis = batch_axis_of(x, info, marks->boxes[index], marks->states[index]);
+  return !given_size(x, info->name) && !is_parameter(x, index, info) &&
+         !(i > marks->first && is_of_reals(info));
+}
+
 bool onnx_read_inputs(struct onnx *x) {
   const Onnx__GraphProto *g = x->model->graph;
   size_t more = g->n_input -
@@ -438,8 +454,11 @@ bool onnx_read_inputs(struct onnx *x) {
     return onnx_fail(x, "the model has too many inputs: %zu", g->n_input);
   if (!names_inputs(x))
     return false;
-  const bool *boxes = find_boxes(x), *states = find_states(x);
-  size_t first = first_parameter(x);
+  struct input_marks marks = {find_boxes(x), find_states(x),
+                              first_parameter(x)};
+  size_t first = marks.first;
+  if (!onnx_check_scalars(x) || !onnx_ask(x, asks_sizes, &marks))
+    return false;
   for (size_t i = 0; i < g->n_input && !x->graph->failed; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
@@ -454,12 +473,14 @@ bool onnx_read_inputs(struct onnx *x) {
                        onnx_shown(x, info->name));
     value->made = true;
     bool done;
-    if (!add_positions(x, info, value, &done))
+    if (!onnx_add_scalar(x, info, value, &done) ||
+        (!done && !add_positions(x, info, value, &done)))
       return false;
     if (done)
       continue;
     int batch_axis = x->batch_axis;
-    x->batch_axis = batch_axis_of(x, info, boxes[index], states[index]);
+    x->batch_axis =
+        batch_axis_of(x, info, marks.boxes[index], marks.states[index]);
     bool parameter =
         is_parameter(x, index, info) || (i > first && is_of_reals(info));
     if (!parameter)

@@ -269,14 +269,6 @@ static struct graph_node *pad_node(struct onnx *x, int in,
                                    const struct borders *b, const char *mode) {
   struct graph_node *node = onnx_layer(x, WORD_PAD, in);
   int last = graph_shape(x->graph, in)->rank - 1;
-  if (last == 0) {
-    onnx_fail(x, "netc has no equivalent of a border of a vector");
-    return NULL;
-  }
-  if (mode && (b->before[last] || b->after[last])) {
-    onnx_fail(x, "only zeros can pad channels, not `%s`", mode);
-    return NULL;
-  }
   graph_arg(x->graph, node, PART_PADDING, "",
             graph_sides(x->graph, b->before, b->after, last));
   if (mode)
@@ -287,6 +279,35 @@ static struct graph_node *pad_node(struct onnx *x, int in,
                          b->after[last]));
   keep_borders(x, node, b->before, b->after, !mode);
   return node;
+}
+
+/* True if the last axis is padded otherwise than channels can be. */
+static bool pads_as_positions(const struct onnx *x, int in,
+                              const struct borders *b, const char *mode) {
+  int last = graph_shape(x->graph, in)->rank - 1;
+  return last == 0 || (mode && (b->before[last] || b->after[last]));
+}
+
+/* Pads all axes as positions of one channel. The view is that of a node without
+ * this channel. */
+static bool pad_positions(struct onnx *x, const struct onnx_view *part,
+                          const struct onnx_axes *axes, struct borders *b,
+                          const char *mode) {
+  struct graph_shape shape = *graph_shape(x->graph, part->node);
+  int64_t strides[LAYOUT_RANK], stride = 1;
+  if (shape.rank > 3)
+    return onnx_fail(x, "only zeros can pad channels, not `%s`", mode);
+  shape.size[shape.rank++] = 1;
+  b->before[shape.rank - 1] = b->after[shape.rank - 1] = 0;
+  int map = graph_reshape(x->graph, part->node, &shape);
+  struct graph_node *node = pad_node(x, map, b, mode);
+  for (int i = 0; i < part->at.rank; i++)
+    strides[i] = onnx_values(x, node->index); /* the batch, or size 1 */
+  for (int i = axes->count; i-- > 0; stride *= b->dims[axes->order[i]])
+    strides[axes->order[i]] = stride;
+  struct onnx_view view = {node->index,
+                           layout_of(part->at.rank, b->dims, strides, 0)};
+  return onnx_give(x, 0, &view);
 }
 
 /* Expands `pads` of the named axes to all axes. */
@@ -329,8 +350,8 @@ bool op_pad(struct onnx *x, const struct onnx_view *in) {
   }
   if (!read_borders(x, &part, &axes, pads, &borders))
     return false;
+  if (pads_as_positions(x, part.node, &borders, mode))
+    return pad_positions(x, &part, &axes, &borders, mode);
   const struct graph_node *node = pad_node(x, part.node, &borders, mode);
-  if (!node)
-    return false;
   return onnx_give_fresh(x, node->index, part.at.rank, borders.dims, &axes);
 }

@@ -436,6 +436,18 @@ void onnx_find_idle(struct onnx *x);
 /* Translates the current node into layers. */
 bool onnx_read_op(struct onnx *x);
 
+/* True if the sizes of input `i` of the graph must be known: `axis` is that of
+ * its batch, or -1. */
+typedef bool onnx_asked_fn(struct onnx *x, void *user, size_t i, int index,
+                           int *axis);
+/* Fails if sizes or numbers are open: asks for all of them. */
+bool onnx_ask(struct onnx *x, onnx_asked_fn *batch_axis, void *user);
+/* Fails if a name of --value is not an input. */
+bool onnx_check_scalars(struct onnx *x);
+/* Makes an input that --value names a constant, else not `done`. */
+bool onnx_add_scalar(struct onnx *x, const Onnx__ValueInfoProto *info,
+                     struct onnx_value *value, bool *done);
+
 /* Inputs are read first, outputs last. */
 bool onnx_read_inputs(struct onnx *x);
 bool onnx_finish(struct onnx *x);
