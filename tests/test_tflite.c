@@ -79,7 +79,8 @@ static const struct stateful {
   const char *stem, *input, *output;
   int states;
 } stateful[] = {{"keyword_scrambled", "tensor_52", "tensor_53", 7},
-                {"states", "at_t0", "t10", 2}};
+                {"states", "at_t0", "t10", 2},
+                {"variables", "at_t0", "t26", 2}};
 
 static const struct stateful *find_stateful(const char *path) {
   for (size_t i = 0; i < sizeof stateful / sizeof *stateful; i++)
@@ -220,6 +221,11 @@ static void what_is_kept_comes_in_and_goes_out(void **state) {
                        "input, and an output for the next run.\n");
   assert_holds(source, "\ninput state1 6x4\n");
   assert_holds(source, "\noutput state1_next\n");
+  free(source);
+  source = import(FOLDER "/variables.tflite", "");
+  assert_holds(source, "\ninput state1 4x3\ninput state2 4\n");
+  assert_holds(source, "output state1_next");
+  assert_holds(source, "output state2_next");
   free(source);
 }
 

@@ -2,9 +2,10 @@
 """Truth for tests/data/import/tflite, of a reader and a writer of its own.
 
 /usr/bin/python3 tools/tflite_truth.py tests/data/import/tflite: makes
-made.tflite, moves.tflite, values.tflite, words.tflite, states.tflite and sparse.tflite, then truth.csv and, where that can be,
+made.tflite, moves.tflite, values.tflite, words.tflite, states.tflite, sparse.tflite and
+variables.tflite, then truth.csv and, where that can be,
 NAME.x.npy and NAME.y.npy: an input and what PyTorch computes of it by the file's operators, in
-float32; NAME.state1.npy and so on are what an SVDF has kept. In refused/: what netc leaves out.
+float32; NAME.state1.npy and so on are what an SVDF or a variable has kept. In refused/: what netc leaves out.
 """
 import csv
 import glob
@@ -352,7 +353,21 @@ def measure(path):
             state = chance.uniform(-1, 1, tensors[a[2]][0]).astype('<f4')
             np.save('%s.state%d.npy' % (name, number + 1), state[None])
             values[a[4]] = torch.from_numpy(state)
+        kept, handles = {}, {}
         for code, a, out, option in ops:
+            if code == 142:
+                at, size = option.vector(1)
+                handles[out[0]] = option.data[at:at + size]
+            if code == 143 and handles[a[0]] not in kept:
+                state = chance.uniform(-1, 1, tensors[out[0]][0]).astype('<f4')
+                kept[handles[a[0]]] = torch.from_numpy(state)
+                np.save('%s.state%d.npy' % (name, len(kept)), state)
+            if code == 143:
+                values[out[0]] = kept[handles[a[0]]]
+            if code == 144:
+                kept[handles[a[0]]] = values[a[1]]
+            if code in (129, 142, 143, 144):
+                continue
             y = compute(code, [values.get(i) for i in a], option,
                         tensors[out[0]][0])
             values.update(zip(out, y if isinstance(y, list) else [y]))
@@ -629,6 +644,34 @@ def make_states(path):
     m.save(path, [0], [x])
 
 
+def make_variables(path):
+    """Rows of the runs before, a number that is summed up, and a step that an
+    exporter unrolled."""
+    m = Made()
+    word = lambda n: ('i', n)
+    x = m.tensor([1, 2, 3])
+    m.several(129, [], [], _0=word(1))
+    rows, total = (m.op(142, [], [], _1=('*', name)) for name in (b'rows',
+                                                                  b'total'))
+    y = m.op(143, [rows], [1, 4, 3])
+    y = m.op(2, [y, x], [1, 6, 3], _0=word(1))
+    last = m.op(45, [y, m.ints([0, 2, 0]), m.ints([1, 6, 3]),
+                     m.ints([1, 1, 1])], [1, 4, 3])
+    m.several(144, [rows, last], [])
+    y = m.op(70, [y, m.ints(2)], [1, 6, 1, 3])
+    y = m.op(3, [y, m.weight(4, 6, 1, 3), m.weight(4)], [1, 1, 1, 4],
+             _0=('b', 1), _1=word(1), _2=word(1))
+    y = m.op(22, [y, m.ints([1, 1, 4])], [1, 1, 4])
+    y = m.op(39, [y, m.ints([1, 0, 2])], [1, 1, 4])
+    y = m.op(88, [y], [1, 4], _0=word(1), _1=word(0))
+    y = m.op(0, [y, m.op(143, [total], [1, 4])], [1, 4])
+    m.several(144, [total, y], [])
+    # It is read again after it was assigned.
+    y = m.op(18, [m.op(28, [y], [1, 4]), m.op(143, [total], [1, 4])], [1, 4])
+    y = m.op(83, [y], [1, 1, 4], _0=word(1), _1=word(0))
+    m.save(path, [x], [m.op(22, [y, m.ints([1, 4])], [1, 4])])
+
+
 def make_words(path):
     m = Made()
     x = m.tensor([1, 6], kind=2)
@@ -659,6 +702,7 @@ def main():
     make_words(folder + '/words.tflite')
     make_states(folder + '/states.tflite')
     make_sparse(folder + '/sparse.tflite')
+    make_variables(folder + '/variables.tflite')
     make_refused(folder + '/refused')
     with open(folder + '/truth.csv', 'w', newline='') as out:
         rows = csv.writer(out, lineterminator='\n')

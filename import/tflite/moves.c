@@ -12,12 +12,29 @@ bool tflite_view(struct tflite *t) {
   return in && tflite_give_view(t, 0, in->node);
 }
 
+/* True if only axes of size 1 change their places. */
+static bool moves_ones(const struct tflite_tensor *in, const int64_t *order) {
+  int64_t last = -1;
+  for (int i = 0; i < in->rank; i++) {
+    if (order[i] < 0 || order[i] >= in->rank)
+      return false;
+    if (in->dims[order[i]] == 1)
+      continue;
+    if (order[i] <= last)
+      return false;
+    last = order[i];
+  }
+  return true;
+}
+
 bool tflite_transpose(struct tflite *t, const struct tflite_tensor *in) {
   int64_t order[LIMIT_RANK];
   int axes[LIMIT_RANK], count = 0;
   bool used[LIMIT_RANK] = {false}, same = true;
   if (!tflite_ints(t, 1, "order", LIMIT_RANK, order, &count))
     return false;
+  if (count == in->rank && moves_ones(in, order))
+    return tflite_give_view(t, 0, in->node);
   if (count != in->rank || order[0] != 0)
     return tflite_fail(t, "it moves the batch");
   for (int i = 1; i < count; i++) {
@@ -118,6 +135,8 @@ bool tflite_pack(struct tflite *t) {
   const struct tflite_tensor *in = tflite_in(t, 0), *out = tflite_out(t, 0);
   if (!in || !out || in->rank < 1 || in->rank != out->rank - 1)
     return tflite_fail(t, "its output must have one axis more than its inputs");
+  if (tflite_int(t, 1, 4, 0) == 0 && t->at->inputs.count == 1 && in->node >= 0)
+    return tflite_give_view(t, 0, in->node); /* a batch of 1 in front */
   int axis = tflite_axis(t, out, tflite_int(t, 1, 4, 0)), rank = out->rank - 1;
   int *nodes = axis < 0 ? NULL : tflite_operands(t, in->rank - 1);
   struct graph_shape one = {.rank = rank};

@@ -162,6 +162,8 @@ bool tflite_split_sizes(struct tflite *t, const struct tflite_tensor *in) {
 }
 
 bool tflite_unpack(struct tflite *t, const struct tflite_tensor *in) {
+  if (tflite_int(t, 1, 4, 0) == 0 && t->batch == 1 && in->dims[0] == 1)
+    return tflite_give_view(t, 0, in->node); /* the batch is dropped */
   return give_split(t, in, tflite_int(t, 1, 4, 0), NULL);
 }
 

@@ -106,10 +106,9 @@ static const char *name_of(struct tflite *t, const struct tflite_tensor *out) {
   return out ? arena_copy(t->graph->arena, out->name, length) : "?";
 }
 
-enum { SVDF = 27, SHAPE = 77 };
+enum { SHAPE = 77 };
 
-/* Sets the current operator, for messages. */
-static void begin_op(struct tflite *t, const struct tflite_op *op) {
+void tflite_begin(struct tflite *t, const struct tflite_op *op) {
   t->at = op;
   t->name = name_of(t, tflite_out(t, 0));
   const char *name = builtin_name(op->code);
@@ -117,23 +116,6 @@ static void begin_op(struct tflite *t, const struct tflite_op *op) {
             : name      ? name
                         : graph_text(t->graph, "operator %" PRId64, op->code);
   t->graph->at = (struct graph_origin){.name = t->name, .kind = t->word};
-}
-
-/* Adds the tensors that are kept between inferences. */
-static bool read_states(struct tflite *t) {
-  int count = 0;
-  for (size_t i = 0; i < t->ops.count && !t->graph->failed; i++)
-    if (t->ops.at[i].code == SVDF) {
-      begin_op(t, &t->ops.at[i]);
-      if (t->batch < 1)
-        return tflite_fail(t, "the model has no input");
-      tflite_svdf_state(t, ++count);
-    }
-  if (count)
-    graph_note(t->graph,
-               "The model keeps states between runs: each becomes an input, "
-               "and an output for the next run.");
-  return !t->graph->failed;
 }
 
 static bool refuse_op(struct tflite *t, bool known) {
@@ -205,7 +187,7 @@ static struct tflite_reads look_at_operands(struct tflite *t) {
 }
 
 static bool read_op(struct tflite *t, const struct tflite_op *op) {
-  begin_op(t, op);
+  tflite_begin(t, op);
   struct tflite_row row = find_row(t);
   struct tflite_reads in = look_at_operands(t);
   bool sizes = op->code == SHAPE || (in.sizes && !in.values);
@@ -253,6 +235,7 @@ static bool read_outputs(struct tflite *t) {
     some = true;
     put_output(t, tensor);
   }
+  tflite_put_states(t);
   return !t->graph->failed &&
          (some || graph_fail(t->graph, 0, "no layer of it remains"));
 }
@@ -284,7 +267,8 @@ bool tflite_read(struct graph *graph, struct slice file,
                  const struct import_options *options) {
   struct tflite t = {.graph = graph, .options = options};
   struct byte_store store = import_bytes(options, file);
-  bool opened = tflite_open(&t, &store) && read_inputs(&t) && read_states(&t);
+  bool opened =
+      tflite_open(&t, &store) && read_inputs(&t) && tflite_read_states(&t);
   for (size_t i = 0;
        opened && i < t.ops.count && !graph->failed && bytes_ok(&t.flat.in); i++)
     read_op(&t, &t.ops.at[i]);

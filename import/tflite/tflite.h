@@ -6,6 +6,7 @@
 #ifndef NETC_IMPORT_TFLITE_TFLITE_H
 #define NETC_IMPORT_TFLITE_TFLITE_H
 
+#include "base/map.h"
 #include "import/reader.h"
 #include "import/tflite/flat.h"
 #include "import/window.h"
@@ -40,6 +41,14 @@ struct tflite_tensor {
   bool unknown;             /* the tensor is left out */
   bool wanted;              /* a left-out operator reads it: an output */
   bool sizes;               /* a tensor's shape, or computed from shapes */
+  int variable;             /* of a handle: index plus 1; 0: no handle */
+};
+
+/* A value between runs, by its name in the file. */
+struct tflite_variable {
+  const char *name; /* of its input in the net */
+  int state, now;   /* nodes: the input, and the latest value; -1: none */
+  bool assigned;    /* before it is read */
 };
 
 struct tflite_op {
@@ -56,6 +65,9 @@ struct tflite {
   VEC(struct tflite_tensor) tensors;
   VEC(struct tflite_op) ops;
   struct flat_vector inputs, outputs;
+  VEC(struct tflite_variable) variables;
+  struct map variable_names; /* index in `variables` plus 1 */
+  int states;                /* inputs of the net that are states */
   int64_t batch;
   const struct tflite_op *at; /* the current operator */
   const char *name, *word;    /* and its names */
@@ -137,6 +149,12 @@ int64_t *tflite_places(struct tflite *t, const struct tflite_tensor *tensor,
 /* The values as reals; NULL with an error if some are missing. */
 float *tflite_reals(struct tflite *t, const struct tflite_tensor *tensor);
 
+/* Sets the current operator, for messages. */
+void tflite_begin(struct tflite *t, const struct tflite_op *op);
+/* Adds the inputs for values that are kept between runs. */
+bool tflite_read_states(struct tflite *t);
+/* Makes the last values of variables outputs. */
+void tflite_put_states(struct tflite *t);
 /* Makes the state of an SVDF input `number` of the net; false with an error. */
 bool tflite_svdf_state(struct tflite *t, int number);
 
