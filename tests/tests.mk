@@ -8,9 +8,9 @@ test_sources := $(filter-out \
                   $(if $(SAN)$(COVER),%/test_install.c %/test_header.c) \
                   $(if $(COVER),%/test_shown.c) \
                   $(if $(messages),,%/test_onnx.c %/test_onnx_open.c %/test_cases.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
-                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
+                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c %/test_states.c) \
                   $(if $(filter 0,$(IMPORT)),%/test_boards.c %/test_questions.c %/test_import.c %/test_keras.c %/test_recognise.c %/test_opening.c %/test_tflite.c %/test_openvino.c %/test_exported.c %/test_ncnn.c %/test_yolo.c %/test_pytorch_source.c %/test_values.c %/test_cases.c %/test_operands.c %/test_from_onnx.c %/test_external.c \
-                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c) \
+                  %/test_onnx_attention.c %/test_onnx_detector.c %/test_onnx_quant.c %/test_onnx_zoo.c %/test_round_trip.c %/test_states.c) \
                   $(if $(filter 0,$(IMPORT) $(ONNX)),%/test_interchange.c %/test_openvino.c %/test_exported.c %/test_ncnn.c %/test_pytorch_source.c), \
                   $(wildcard $(src)tests/test_*.c))
 

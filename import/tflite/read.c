@@ -127,8 +127,8 @@ static bool refuse_op(struct tflite *t, bool known) {
   }
   if (state)
     tflite_fail(t,
-                "it keeps its state, `%.64s`, between runs, and netc's nets "
-                "have no state between runs",
+                "it keeps its state, `%.64s`, between runs, which netc "
+                "supports only for SVDF and variables",
                 state);
   else
     tflite_fail(t, known ? "its input is left out"
