@@ -39,7 +39,7 @@
     noaffine within shared causal smallest zeros reflect replicate circular
     nearest bilinear bicubic border reflection corners fixed list transpose
     buffer rope packed views sbhd noout novalues uncached vnorm qknorm qkln
-    sinks talking fused naive bidir batch_first last frozen
+    sinks talking fused naive bidir batch_first last keepcell frozen
 "))
 
 (defconst netc-mode-heads
