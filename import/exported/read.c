@@ -388,6 +388,17 @@ static bool exported_read_graph(struct exported *p) {
          read_outputs(p, json_object_get(signature, "output_specs"));
 }
 
+/* Two modules share a tensor only if their author says so. */
+static bool read_model(struct exported *p, struct byte_store *store) {
+  struct import_options *options =
+      ARENA_NEW(p->graph->arena, struct import_options);
+  *options = *p->options;
+  options->own_vectors = true;
+  return exported_read_graph(p) &&
+         onnx_read_model(p->graph, store, said_model(&p->s, "", OPSET),
+                         options);
+}
+
 static bool read_program(struct exported *p, struct byte_store *store,
                          struct slice file) {
   bool json = slice_begins(file, "{");
@@ -395,9 +406,7 @@ static bool read_program(struct exported *p, struct byte_store *store,
   const char *slash = path ? strrchr(path, '/') : NULL;
   p->file = path ? slash ? slash + 1 : path : NULL;
   return (json ? exported_parse(p, file) : exported_open(p, store)) &&
-         exported_read_graph(p) &&
-         onnx_read_model(p->graph, store, said_model(&p->s, "", OPSET),
-                         p->options);
+         read_model(p, store);
 }
 
 bool exported_read(struct graph *graph, struct slice file,
@@ -416,9 +425,7 @@ bool exported_read_json(struct graph *graph, json_t *root,
   struct exported p = {.graph = graph, .options = options, .root = root};
   struct byte_store none = byte_store_of(slice_of(""));
   said_open(&p.s, graph);
-  bool read = exported_read_graph(&p) &&
-              onnx_read_model(graph, &none, said_model(&p.s, "", OPSET),
-                              options);
+  bool read = read_model(&p, &none);
   json_decref(p.root);
   byte_store_close(&none);
   return read;

@@ -116,7 +116,7 @@ static int first_with(struct onnx *x, struct map *owners, int node) {
   const struct constant *origin = NULL;
   /* No vectors: exporters merge norms that are still equal before training. */
   for (size_t i = 0; i < extra->weights.count && !origin; i++)
-    if (extra->weights.at[i].from->rank >= 2)
+    if (extra->weights.at[i].from->rank >= (x->options->own_vectors ? 1 : 2))
       origin = origin_of(extra->weights.at[i].from);
   if (!origin || !origin->trained)
     return node;

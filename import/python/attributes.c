@@ -3,7 +3,7 @@
 
 #include "import/python/python.h"
 
-struct py_value *py_find_in_class(struct python *p, struct py_value *class,
+struct py_value *py_find_in_class(struct py *p, struct py_value *class,
                                   struct slice name, struct py_value **owner) {
   struct py_value **own = py_slot(p, &class->items, name, false);
   if (own) {
@@ -21,7 +21,7 @@ struct py_value *py_find_in_class(struct python *p, struct py_value *class,
   return NULL;
 }
 
-static struct py_value *bound(struct python *p, struct py_value *self,
+static struct py_value *bound(struct py *p, struct py_value *self,
                               struct py_value *callee) {
   struct py_value *v = py_make(p, PY_BOUND);
   if (v) {
@@ -32,7 +32,7 @@ static struct py_value *bound(struct python *p, struct py_value *self,
 }
 
 /* A class's attribute as its object, or itself, has it. */
-static struct py_value *of_class(struct python *p, struct py_value *found,
+static struct py_value *of_class(struct py *p, struct py_value *found,
                                  struct py_value *self,
                                  struct py_value *class) {
   if (found->type != PY_FUNCTION || found->way == WAY_STATIC)
@@ -56,7 +56,7 @@ static const struct py_value *unknown_base(const struct py_value *class) {
   return unknown;
 }
 
-static struct py_value *of_object(struct python *p, struct py_value *v,
+static struct py_value *of_object(struct py *p, struct py_value *v,
                                   struct slice name) {
   struct py_value **own = py_slot(p, &v->items, name, false);
   struct py_value *found =
@@ -70,7 +70,7 @@ static struct py_value *of_object(struct python *p, struct py_value *v,
   return slice_is(name, "__class__") ? v->owner : NULL;
 }
 
-static struct py_value *of_super(struct python *p, struct py_value *v,
+static struct py_value *of_super(struct py *p, struct py_value *v,
                                  struct slice name) {
   for (size_t i = 0; i < v->owner->bases.count; i++) {
     struct py_value *base = v->owner->bases.at[i];
@@ -89,7 +89,7 @@ static const char *type_name(int type) {
   return type == 7 ? "float32" : type == 12 ? "bool" : "int64";
 }
 
-static struct py_value *of_tensor(struct python *p, struct py_value *v,
+static struct py_value *of_tensor(struct py *p, struct py_value *v,
                                   struct slice name) {
   struct py_value *function;
   if (slice_is(name, "shape"))
@@ -133,12 +133,12 @@ static struct py_value *of_tensor(struct python *p, struct py_value *v,
 
 /* Libraries */
 
-struct py_value *py_library(struct python *p, struct slice name) {
+struct py_value *py_library(struct py *p, struct slice name) {
   const struct map_entry *entry = map_find(&p->library.names, name);
   return entry ? entry->pointer : NULL;
 }
 
-static struct py_value *unknown(struct python *p, const char *format,
+static struct py_value *unknown(struct py *p, const char *format,
                                 struct slice path) {
   struct py_value *v = py_make(p, PY_UNKNOWN);
   if (v)
@@ -166,7 +166,7 @@ static struct slice last_of(struct slice path) {
   return slice_from(path, at);
 }
 
-struct py_value *py_imported(struct python *p, struct slice path) {
+struct py_value *py_imported(struct py *p, struct slice path) {
   static const char theirs[] = "torch math numpy collections functools copy "
                                "pytorch_lightning lightning dataclasses "
                                "argparse";
@@ -197,7 +197,7 @@ struct py_value *py_imported(struct python *p, struct slice path) {
   return found ? found : unknown(p, "netc does not know `%.*s`", path);
 }
 
-struct py_value *py_attribute(struct python *p, struct py_value *v,
+struct py_value *py_attribute(struct py *p, struct py_value *v,
                               struct slice name, bool must) {
   struct py_value *found = NULL;
   const struct py_value *base;
@@ -233,7 +233,7 @@ struct py_value *py_attribute(struct python *p, struct py_value *v,
                  py_what(v));
 }
 
-bool py_set_attribute(struct python *p, struct py_value *v, struct slice name,
+bool py_set_attribute(struct py *p, struct py_value *v, struct slice name,
                       struct py_value *to) {
   if (v->type == PY_TENSOR && slice_is(name, "requires_grad")) {
     v->tensor->trained = v->tensor->trained && py_truth(p, to) == 1;

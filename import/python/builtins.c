@@ -18,7 +18,7 @@ static struct py_value *arg_named(struct py_args *a, const char *name) {
   return NULL;
 }
 
-static struct py_value *needs(struct python *p, const char *name) {
+static struct py_value *needs(struct py *p, const char *name) {
   return py_fail(p, "these arguments of `%s` are not supported", name);
 }
 
@@ -33,14 +33,14 @@ static bool real_of(const struct py_value *v, double *to) {
   return true;
 }
 
-static struct py_value *whole(struct python *p, double value) {
+static struct py_value *whole(struct py *p, double value) {
   return value > -9e18 && value < 9e18 ? py_int(p, (int64_t)value)
                                        : py_fail(p, "a number is too large");
 }
 
 /* Sequences */
 
-static struct py_value *call_len(struct python *p, struct py_args *a) {
+static struct py_value *call_len(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   struct py_value *own =
       v && v->type == PY_OBJECT
@@ -58,7 +58,7 @@ static struct py_value *call_len(struct python *p, struct py_args *a) {
                                     : needs(p, "len");
 }
 
-static struct py_value *call_range(struct python *p, struct py_args *a) {
+static struct py_value *call_range(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST);
   size_t count = a->by_place.count;
   int64_t from = 0, step = 1;
@@ -87,7 +87,7 @@ static struct py_value *call_range(struct python *p, struct py_args *a) {
   return v;
 }
 
-static struct py_value *pair(struct python *p, struct py_value *a,
+static struct py_value *pair(struct py *p, struct py_value *a,
                              struct py_value *b) {
   struct py_value *v = a && b ? py_make(p, PY_TUPLE) : NULL;
   if (v) {
@@ -97,7 +97,7 @@ static struct py_value *pair(struct python *p, struct py_value *a,
   return v;
 }
 
-static struct py_value *call_enumerate(struct python *p, struct py_args *a) {
+static struct py_value *call_enumerate(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST), *start = arg(a, 1);
   struct py_list items = {0};
   if (!start)
@@ -110,7 +110,7 @@ static struct py_value *call_enumerate(struct python *p, struct py_args *a) {
   return p->error ? NULL : v;
 }
 
-static struct py_value *call_zip(struct python *p, struct py_args *a) {
+static struct py_value *call_zip(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST);
   struct py_list lists[8] = {{0}};
   size_t count = a->by_place.count, least = SIZE_MAX;
@@ -132,21 +132,21 @@ static struct py_value *call_zip(struct python *p, struct py_args *a) {
   return p->error ? NULL : v;
 }
 
-static struct py_value *copied(struct python *p, struct py_args *a,
+static struct py_value *copied(struct py *p, struct py_args *a,
                                enum py_type type) {
   struct py_value *v = py_make(p, type);
   return v && (!arg(a, 0) || py_items(p, arg(a, 0), &v->items)) ? v : NULL;
 }
 
-static struct py_value *call_list(struct python *p, struct py_args *a) {
+static struct py_value *call_list(struct py *p, struct py_args *a) {
   return copied(p, a, PY_LIST);
 }
 
-static struct py_value *call_tuple(struct python *p, struct py_args *a) {
+static struct py_value *call_tuple(struct py *p, struct py_args *a) {
   return copied(p, a, PY_TUPLE);
 }
 
-static struct py_value *call_dict(struct python *p, struct py_args *a) {
+static struct py_value *call_dict(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_DICT), *from = arg(a, 0);
   struct py_list items = {0};
   bool dict = from && from->type == PY_DICT;
@@ -166,7 +166,7 @@ static struct py_value *call_dict(struct python *p, struct py_args *a) {
   return p->error ? NULL : v;
 }
 
-static struct py_value *call_reversed(struct python *p, struct py_args *a) {
+static struct py_value *call_reversed(struct py *p, struct py_args *a) {
   struct py_value *v = copied(p, a, PY_LIST);
   for (size_t i = 0; v && i < v->items.count / 2; i++) {
     struct py_value **other = &v->items.at[v->items.count - 1 - i];
@@ -177,7 +177,7 @@ static struct py_value *call_reversed(struct python *p, struct py_args *a) {
   return v;
 }
 
-static struct py_value *call_map(struct python *p, struct py_args *a) {
+static struct py_value *call_map(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST), *of = arg(a, 0);
   struct py_list items = {0};
   if (!v || a->by_place.count != 2 || !py_items(p, arg(a, 1), &items))
@@ -187,7 +187,7 @@ static struct py_value *call_map(struct python *p, struct py_args *a) {
   return p->error ? NULL : v;
 }
 
-static struct py_value *call_filter(struct python *p, struct py_args *a) {
+static struct py_value *call_filter(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST), *of = arg(a, 0);
   struct py_list items = {0};
   if (!v || a->by_place.count != 2 || !py_items(p, arg(a, 1), &items))
@@ -206,7 +206,7 @@ static struct py_value *call_filter(struct python *p, struct py_args *a) {
 }
 
 /* Insertion: lists of a net are short. */
-static struct py_value *call_sorted(struct python *p, struct py_args *a) {
+static struct py_value *call_sorted(struct py *p, struct py_args *a) {
   struct py_value *v = copied(p, a, PY_LIST);
   if (a->by_name.count)
     return needs(p, "sorted");
@@ -228,7 +228,7 @@ static struct py_value *call_sorted(struct python *p, struct py_args *a) {
 
 /* Sums, and extremes */
 
-static struct py_value *folded(struct python *p, struct py_args *a, int op,
+static struct py_value *folded(struct py *p, struct py_args *a, int op,
                                struct py_value *start, const char *name) {
   struct py_list items = {0};
   struct py_value *all = start;
@@ -259,25 +259,25 @@ static struct py_value *folded(struct python *p, struct py_args *a, int op,
   return all ? all : needs(p, name);
 }
 
-static struct py_value *call_total(struct python *p, struct py_args *a) {
+static struct py_value *call_total(struct py *p, struct py_args *a) {
   if (arg(a, 0) && arg(a, 0)->type == PY_TENSOR)
     return needs(p, "sum");
   return folded(p, a, OP_ADD, py_int(p, 0), "sum");
 }
 
-static struct py_value *call_prod(struct python *p, struct py_args *a) {
+static struct py_value *call_prod(struct py *p, struct py_args *a) {
   return folded(p, a, OP_MUL, py_int(p, 1), "prod");
 }
 
-static struct py_value *call_max(struct python *p, struct py_args *a) {
+static struct py_value *call_max(struct py *p, struct py_args *a) {
   return folded(p, a, OP_GT, NULL, "max");
 }
 
-static struct py_value *call_min(struct python *p, struct py_args *a) {
+static struct py_value *call_min(struct py *p, struct py_args *a) {
   return folded(p, a, OP_LT, NULL, "min");
 }
 
-static struct py_value *truths(struct python *p, struct py_args *a, int stop,
+static struct py_value *truths(struct py *p, struct py_args *a, int stop,
                                const char *name) {
   struct py_list items = {0};
   if (!arg(a, 0) || !py_items(p, arg(a, 0), &items))
@@ -292,17 +292,17 @@ static struct py_value *truths(struct python *p, struct py_args *a, int stop,
   return py_bool(p, !stop);
 }
 
-static struct py_value *call_any(struct python *p, struct py_args *a) {
+static struct py_value *call_any(struct py *p, struct py_args *a) {
   return truths(p, a, 1, "any");
 }
 
-static struct py_value *call_all(struct python *p, struct py_args *a) {
+static struct py_value *call_all(struct py *p, struct py_args *a) {
   return truths(p, a, 0, "all");
 }
 
 /* Numbers */
 
-static struct py_value *call_int(struct python *p, struct py_args *a) {
+static struct py_value *call_int(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   double value;
   if (v && v->type == PY_INT)
@@ -318,7 +318,7 @@ static struct py_value *call_int(struct python *p, struct py_args *a) {
   return real_of(v, &value) ? whole(p, trunc(value)) : needs(p, "int");
 }
 
-static struct py_value *call_float(struct python *p, struct py_args *a) {
+static struct py_value *call_float(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   double value;
   if (v && v->type == PY_TEXT)
@@ -328,19 +328,19 @@ static struct py_value *call_float(struct python *p, struct py_args *a) {
   return real_of(v, &value) ? py_real(p, value) : needs(p, "float");
 }
 
-static struct py_value *call_bool(struct python *p, struct py_args *a) {
+static struct py_value *call_bool(struct py *p, struct py_args *a) {
   int truth = arg(a, 0) ? py_truth(p, arg(a, 0)) : 0;
   return truth < 0 ? NULL : py_bool(p, truth);
 }
 
-static struct py_value *call_str(struct python *p, struct py_args *a) {
+static struct py_value *call_str(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   if (!v || v->type > PY_TUPLE)
     return needs(p, "str");
   return v->type == PY_TEXT ? v : py_text(p, slice_of(py_shown(p, v)));
 }
 
-static struct py_value *call_abs(struct python *p, struct py_args *a) {
+static struct py_value *call_abs(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   double value;
   if (v && v->type == PY_TENSOR)
@@ -351,7 +351,7 @@ static struct py_value *call_abs(struct python *p, struct py_args *a) {
 }
 
 /* Half goes to even, as in Python. */
-static struct py_value *call_round(struct python *p, struct py_args *a) {
+static struct py_value *call_round(struct py *p, struct py_args *a) {
   double value;
   if (is_whole(arg(a, 0)) && !arg(a, 1))
     return arg(a, 0);
@@ -365,7 +365,7 @@ static struct py_value *call_round(struct python *p, struct py_args *a) {
 
 enum round { ROUND_NONE, ROUND_DOWN, ROUND_UP };
 
-static struct py_value *on_real(struct python *p, struct py_args *a,
+static struct py_value *on_real(struct py *p, struct py_args *a,
                                 double function(double), enum round round) {
   double value;
   if (!real_of(arg(a, 0), &value) || a->by_place.count > 1)
@@ -376,23 +376,23 @@ static struct py_value *on_real(struct python *p, struct py_args *a,
   return round ? whole(p, value) : py_real(p, value);
 }
 
-static struct py_value *call_floor(struct python *p, struct py_args *a) {
+static struct py_value *call_floor(struct py *p, struct py_args *a) {
   return on_real(p, a, floor, ROUND_DOWN);
 }
 
-static struct py_value *call_ceil(struct python *p, struct py_args *a) {
+static struct py_value *call_ceil(struct py *p, struct py_args *a) {
   return on_real(p, a, ceil, ROUND_UP);
 }
 
-static struct py_value *call_sqrt(struct python *p, struct py_args *a) {
+static struct py_value *call_sqrt(struct py *p, struct py_args *a) {
   return on_real(p, a, sqrt, ROUND_NONE);
 }
 
-static struct py_value *call_log2(struct python *p, struct py_args *a) {
+static struct py_value *call_log2(struct py *p, struct py_args *a) {
   return on_real(p, a, real_log2, ROUND_NONE);
 }
 
-static struct py_value *call_log(struct python *p, struct py_args *a) {
+static struct py_value *call_log(struct py *p, struct py_args *a) {
   double value, base;
   if (arg(a, 1) && real_of(arg(a, 0), &value) && real_of(arg(a, 1), &base) &&
       value > 0 && base > 0 && base != 1)
@@ -400,11 +400,11 @@ static struct py_value *call_log(struct python *p, struct py_args *a) {
   return on_real(p, a, log, ROUND_NONE);
 }
 
-static struct py_value *call_exp(struct python *p, struct py_args *a) {
+static struct py_value *call_exp(struct py *p, struct py_args *a) {
   return on_real(p, a, exp, ROUND_NONE);
 }
 
-static struct py_value *call_pow(struct python *p, struct py_args *a) {
+static struct py_value *call_pow(struct py *p, struct py_args *a) {
   return a->by_place.count == 2 ? py_binary(p, OP_POWER, arg(a, 0), arg(a, 1))
                                 : needs(p, "pow");
 }
@@ -425,7 +425,7 @@ static const char *type_word(const struct py_value *v) {
   }
 }
 
-static int is_of_type(struct python *p, const struct py_value *v,
+static int is_of_type(struct py *p, const struct py_value *v,
                       const struct py_value *type) {
   int found = 0;
   if (type->type == PY_TUPLE) {
@@ -452,14 +452,14 @@ static int is_of_type(struct python *p, const struct py_value *v,
   return 0;
 }
 
-static struct py_value *call_isinstance(struct python *p, struct py_args *a) {
+static struct py_value *call_isinstance(struct py *p, struct py_args *a) {
   if (a->by_place.count != 2)
     return needs(p, "isinstance");
   int is = is_of_type(p, arg(a, 0), arg(a, 1));
   return is < 0 ? NULL : py_bool(p, is);
 }
 
-static struct py_value *call_getattr(struct python *p, struct py_args *a) {
+static struct py_value *call_getattr(struct py *p, struct py_args *a) {
   struct py_value *name = arg(a, 1), *found;
   if (!name || name->type != PY_TEXT)
     return needs(p, "getattr");
@@ -467,21 +467,21 @@ static struct py_value *call_getattr(struct python *p, struct py_args *a) {
   return found || p->error ? found : arg(a, 2);
 }
 
-static struct py_value *call_setattr(struct python *p, struct py_args *a) {
+static struct py_value *call_setattr(struct py *p, struct py_args *a) {
   if (a->by_place.count != 3 || arg(a, 1)->type != PY_TEXT)
     return needs(p, "setattr");
   return py_set_attribute(p, arg(a, 0), arg(a, 1)->text, arg(a, 2)) ? p->none
                                                                     : NULL;
 }
 
-static struct py_value *call_hasattr(struct python *p, struct py_args *a) {
+static struct py_value *call_hasattr(struct py *p, struct py_args *a) {
   if (a->by_place.count != 2 || arg(a, 1)->type != PY_TEXT)
     return needs(p, "hasattr");
   struct py_value *found = py_attribute(p, arg(a, 0), arg(a, 1)->text, false);
   return p->error ? NULL : py_bool(p, found != NULL);
 }
 
-static struct py_value *call_type(struct python *p, struct py_args *a) {
+static struct py_value *call_type(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   static const char *const names[] = {"",    "bool", "int",   "float",
                                       "str", "list", "tuple", "dict"};
@@ -492,18 +492,18 @@ static struct py_value *call_type(struct python *p, struct py_args *a) {
              : needs(p, "type");
 }
 
-static struct py_value *call_callable(struct python *p, struct py_args *a) {
+static struct py_value *call_callable(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   return v ? py_bool(p, (v->type >= PY_FUNCTION && v->type <= PY_OBJECT))
            : needs(p, "callable");
 }
 
-static struct py_value *call_print(struct python *p, struct py_args *a) {
+static struct py_value *call_print(struct py *p, struct py_args *a) {
   (void)a;
   return p->none;
 }
 
-static struct py_value *call_partial(struct python *p, struct py_args *a) {
+static struct py_value *call_partial(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_BOUND);
   if (!v || !arg(a, 0) || a->by_place.count > 2)
     return needs(p, "partial");
@@ -513,8 +513,7 @@ static struct py_value *call_partial(struct python *p, struct py_args *a) {
   return v;
 }
 
-static struct py_value *deep_copy(struct python *p, struct py_value *v,
-                                  int depth) {
+static struct py_value *deep_copy(struct py *p, struct py_value *v, int depth) {
   struct py_value *copy;
   if (!v || v->type < PY_LIST || depth > 100 ||
       (v->type > PY_DICT && v->type != PY_OBJECT && v->type != PY_TENSOR))
@@ -532,12 +531,12 @@ static struct py_value *deep_copy(struct python *p, struct py_value *v,
   return p->error ? NULL : copy;
 }
 
-static struct py_value *call_deepcopy(struct python *p, struct py_args *a) {
+static struct py_value *call_deepcopy(struct py *p, struct py_args *a) {
   return arg(a, 0) ? deep_copy(p, arg(a, 0), 0) : needs(p, "deepcopy");
 }
 
 /* Errors are what they say: only `raise` uses them. */
-static struct py_value *call_error(struct python *p, struct py_args *a) {
+static struct py_value *call_error(struct py *p, struct py_args *a) {
   struct py_value *v = arg(a, 0);
   return v ? py_text(p, slice_of(py_shown(p, v)))
            : py_text(p, slice_of("an error"));
@@ -611,7 +610,7 @@ static const struct builtin {
 #undef PRIMITIVE
 };
 
-struct py_value *py_builtin(struct python *p, struct slice name) {
+struct py_value *py_builtin(struct py *p, struct slice name) {
   for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
     if (slice_is(name, builtins[i].name)) {
       struct py_value *v = py_make(p, PY_BUILTIN);

@@ -3,7 +3,7 @@
 
 #include "import/python/python.h"
 
-struct py_value *py_call_with(struct python *p, struct py_value *callee,
+struct py_value *py_call_with(struct py *p, struct py_value *callee,
                               struct py_value *first, struct py_value *second) {
   struct py_args a = {0};
   if (first)
@@ -13,7 +13,7 @@ struct py_value *py_call_with(struct python *p, struct py_value *callee,
   return p->error ? NULL : py_call(p, callee, &a);
 }
 
-struct py_value *py_call_library(struct python *p, const char *name,
+struct py_value *py_call_library(struct py *p, const char *name,
                                  struct py_value *first,
                                  struct py_value *second) {
   struct py_value *callee = py_library(p, slice_of(name));
@@ -21,7 +21,7 @@ struct py_value *py_call_library(struct python *p, const char *name,
                 : py_fail(p, "netc does not know `%s`", name);
 }
 
-static void set(struct python *p, struct py_scope *scope, struct slice name,
+static void set(struct py *p, struct py_scope *scope, struct slice name,
                 struct py_value *value) {
   map_add(p->arena, &scope->names, name)->pointer = value;
 }
@@ -37,7 +37,7 @@ static struct py_value *named(struct py_list *names, struct slice name) {
 }
 
 /* The arguments that are left: *args or **kwargs. */
-static struct py_value *rest_of(struct python *p, struct py_args *a, int stars,
+static struct py_value *rest_of(struct py *p, struct py_args *a, int stars,
                                 size_t *next) {
   struct py_value *all = py_make(p, stars == 1 ? PY_TUPLE : PY_DICT);
   if (!all)
@@ -58,14 +58,14 @@ static struct slice name_of(const struct py_value *f) {
 }
 
 /* What is said of arguments is about the class that is made. */
-static const char *called(struct python *p, const struct py_value *f) {
+static const char *called(struct py *p, const struct py_value *f) {
   struct slice name = name_of(f);
   if (f->owner && slice_is(name, "__init__"))
     name = f->owner->text;
   return graph_text(p->graph, "%.*s", SLICE_ARG(name));
 }
 
-static bool bind(struct python *p, struct py_value *f, struct py_args *a,
+static bool bind(struct py *p, struct py_value *f, struct py_args *a,
                  struct py_scope *scope) {
   const struct py_node *params = f->node->kids[0];
   size_t next = 0;
@@ -100,7 +100,7 @@ static bool bind(struct python *p, struct py_value *f, struct py_args *a,
   return true;
 }
 
-static struct py_value *call_function(struct python *p, struct py_value *f,
+static struct py_value *call_function(struct py *p, struct py_value *f,
                                       struct py_args *a) {
   struct py_scope *scope = ARENA_NEW(p->arena, struct py_scope);
   struct py_value *function = p->function, *first = p->first;
@@ -124,7 +124,7 @@ static struct py_value *call_function(struct python *p, struct py_value *f,
 }
 
 /* @dataclass: its annotated attributes are its arguments. */
-static bool set_fields(struct python *p, struct py_value *object,
+static bool set_fields(struct py *p, struct py_value *object,
                        struct py_args *a) {
   struct py_list *fields = &object->owner->items;
   for (size_t i = 0; i < a->by_place.count; i++) {
@@ -138,7 +138,7 @@ static bool set_fields(struct python *p, struct py_value *object,
   return !p->error;
 }
 
-static struct py_value *make_object(struct python *p, struct py_value *class,
+static struct py_value *make_object(struct py *p, struct py_value *class,
                                     struct py_args *a) {
   struct py_value *object = py_make(p, PY_OBJECT);
   struct py_value *start =
@@ -162,7 +162,7 @@ static struct py_value *make_object(struct python *p, struct py_value *class,
   return p->error ? NULL : object;
 }
 
-static struct py_value *call_object(struct python *p, struct py_value *object,
+static struct py_value *call_object(struct py *p, struct py_value *object,
                                     struct py_args *a) {
   struct slice module = p->module, class = p->class;
   struct py_value *run =
@@ -186,7 +186,7 @@ static struct py_value *call_object(struct python *p, struct py_value *object,
   return out;
 }
 
-static struct py_value *call_bound(struct python *p, struct py_value *bound,
+static struct py_value *call_bound(struct py *p, struct py_value *bound,
                                    struct py_args *a) {
   struct py_args with = {.by_name = a->by_name};
   if (bound->owner) /* relu_: `_over` gets the function, too */
@@ -204,7 +204,7 @@ static struct py_value *call_bound(struct python *p, struct py_value *bound,
   return py_call(p, bound->callee, &with);
 }
 
-struct py_value *py_call(struct python *p, struct py_value *callee,
+struct py_value *py_call(struct py *p, struct py_value *callee,
                          struct py_args *a) {
   if (!py_charge(p, 4))
     return NULL;

@@ -5,7 +5,7 @@
 
 enum { DEEPEST = 1200 };
 
-static struct py_value *look_up(struct python *p, struct slice name,
+static struct py_value *look_up(struct py *p, struct slice name,
                                 struct py_scope *scope) {
   for (; scope; scope = scope->outer) {
     const struct map_entry *entry = map_find(&scope->names, name);
@@ -18,7 +18,7 @@ static struct py_value *look_up(struct python *p, struct slice name,
              : py_fail(p, "`%.*s` is not defined", SLICE_ARG(name));
 }
 
-static struct py_value *word(struct python *p, struct slice text) {
+static struct py_value *word(struct py *p, struct slice text) {
   if (slice_is(text, "None"))
     return p->none;
   if (slice_is(text, "..."))
@@ -26,7 +26,7 @@ static struct py_value *word(struct python *p, struct slice text) {
   return py_bool(p, slice_is(text, "True"));
 }
 
-static struct py_value *parts(struct python *p, const struct py_node *node,
+static struct py_value *parts(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   struct text text = text_new(p->arena);
   for (size_t i = 0; i < node->count; i++) {
@@ -41,7 +41,7 @@ static struct py_value *parts(struct python *p, const struct py_node *node,
 }
 
 /* Items of a display or of a call, with those of *list. */
-static bool take(struct python *p, const struct py_node *node,
+static bool take(struct py *p, const struct py_node *node,
                  struct py_scope *scope, struct py_list *to) {
   bool star = node->kind == NODE_STAR;
   struct py_value *v = py_evaluate(p, star ? node->kids[0] : node, scope);
@@ -53,7 +53,7 @@ static bool take(struct python *p, const struct py_node *node,
   return !p->error;
 }
 
-static struct py_value *display(struct python *p, const struct py_node *node,
+static struct py_value *display(struct py *p, const struct py_node *node,
                                 struct py_scope *scope) {
   struct py_value *v =
       py_make(p, node->kind == NODE_TUPLE ? PY_TUPLE : PY_LIST);
@@ -63,7 +63,7 @@ static struct py_value *display(struct python *p, const struct py_node *node,
   return v;
 }
 
-static struct py_value *dict(struct python *p, const struct py_node *node,
+static struct py_value *dict(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   struct py_value *v = py_make(p, PY_DICT);
   for (size_t i = 0; v && i + 1 < node->count; i += 2) {
@@ -88,7 +88,7 @@ static struct py_value *dict(struct python *p, const struct py_node *node,
 }
 
 /* The loops of a comprehension from `index` on. */
-static bool each(struct python *p, const struct py_node *node, size_t index,
+static bool each(struct py *p, const struct py_node *node, size_t index,
                  struct py_scope *scope, struct py_value *to) {
   if (index == node->count) {
     struct py_value *item = py_evaluate(p, node->kids[0], scope), *value;
@@ -120,7 +120,7 @@ static bool each(struct python *p, const struct py_node *node, size_t index,
   return true;
 }
 
-static struct py_value *made(struct python *p, const struct py_node *node,
+static struct py_value *made(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   struct py_value *v = py_make(p, node->op == ':' ? PY_DICT : PY_LIST);
   struct py_scope *inner = ARENA_NEW(p->arena, struct py_scope);
@@ -129,7 +129,7 @@ static struct py_value *made(struct python *p, const struct py_node *node,
 }
 
 /* super() and super(Class, self) */
-static struct py_value *super_of(struct python *p, const struct py_args *a) {
+static struct py_value *super_of(struct py *p, const struct py_args *a) {
   struct py_value *v = py_make(p, PY_SUPER);
   bool given = a->by_place.count == 2;
   struct py_value *class = given         ? a->by_place.at[0]
@@ -142,7 +142,7 @@ static struct py_value *super_of(struct python *p, const struct py_args *a) {
   return v;
 }
 
-static bool arguments(struct python *p, const struct py_node *node,
+static bool arguments(struct py *p, const struct py_node *node,
                       struct py_scope *scope, struct py_args *a) {
   for (size_t i = 1; i < node->count; i++) {
     const struct py_node *arg = node->kids[i];
@@ -168,7 +168,7 @@ static bool arguments(struct python *p, const struct py_node *node,
   return !p->error;
 }
 
-static struct py_value *call(struct python *p, const struct py_node *node,
+static struct py_value *call(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   struct py_args a = {0};
   const struct py_node *head = node->kids[0];
@@ -183,7 +183,7 @@ static struct py_value *call(struct python *p, const struct py_node *node,
   return super ? super_of(p, &a) : py_call(p, callee, &a);
 }
 
-static struct py_value *compare(struct python *p, const struct py_node *node,
+static struct py_value *compare(struct py *p, const struct py_node *node,
                                 struct py_scope *scope) {
   struct py_value *left = py_evaluate(p, node->kids[0], scope), *out = left;
   for (size_t i = 1; left && i < node->count; i++) {
@@ -201,7 +201,7 @@ static struct py_value *compare(struct python *p, const struct py_node *node,
   return out;
 }
 
-static struct py_value *logical(struct python *p, const struct py_node *node,
+static struct py_value *logical(struct py *p, const struct py_node *node,
                                 struct py_scope *scope) {
   struct py_value *left = py_evaluate(p, node->kids[0], scope);
   int truth = left ? py_truth(p, left) : -1;
@@ -214,7 +214,7 @@ static struct py_value *logical(struct python *p, const struct py_node *node,
              : py_evaluate(p, node->kids[1], scope);
 }
 
-static struct py_value *slice(struct python *p, const struct py_node *node,
+static struct py_value *slice(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   struct py_value *v = py_make(p, PY_SLICE);
   for (size_t i = 0; v && i < 3; i++) {
@@ -227,7 +227,7 @@ static struct py_value *slice(struct python *p, const struct py_node *node,
   return v;
 }
 
-static struct py_value *operation(struct python *p, const struct py_node *node,
+static struct py_value *operation(struct py *p, const struct py_node *node,
                                   struct py_scope *scope) {
   struct py_value *a = py_evaluate(p, node->kids[0], scope);
   struct py_value *b =
@@ -241,14 +241,14 @@ static struct py_value *operation(struct python *p, const struct py_node *node,
   }
 }
 
-static struct py_value *choose(struct python *p, const struct py_node *node,
+static struct py_value *choose(struct py *p, const struct py_node *node,
                                struct py_scope *scope) {
   struct py_value *condition = py_evaluate(p, node->kids[1], scope);
   int truth = condition ? py_truth(p, condition) : -1;
   return truth < 0 ? NULL : py_evaluate(p, node->kids[truth ? 0 : 2], scope);
 }
 
-static struct py_value *other(struct python *p, const struct py_node *node,
+static struct py_value *other(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   struct py_value *v;
   switch (node->kind) {
@@ -267,7 +267,7 @@ static struct py_value *other(struct python *p, const struct py_node *node,
   }
 }
 
-static struct py_value *evaluate(struct python *p, const struct py_node *node,
+static struct py_value *evaluate(struct py *p, const struct py_node *node,
                                  struct py_scope *scope) {
   switch (node->kind) {
   case NODE_NAME: return look_up(p, node->text, scope);
@@ -295,7 +295,7 @@ static struct py_value *evaluate(struct python *p, const struct py_node *node,
   }
 }
 
-struct py_value *py_evaluate(struct python *p, const struct py_node *node,
+struct py_value *py_evaluate(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   if (!py_charge(p, 1))
     return NULL;
@@ -309,7 +309,7 @@ struct py_value *py_evaluate(struct python *p, const struct py_node *node,
 
 /* Assignments */
 
-static bool unpack(struct python *p, const struct py_node *target,
+static bool unpack(struct py *p, const struct py_node *target,
                    struct py_value *value, struct py_scope *scope) {
   struct py_list items = {0};
   size_t star = target->count, next = 0;
@@ -336,7 +336,7 @@ static bool unpack(struct python *p, const struct py_node *target,
   return true;
 }
 
-bool py_assign(struct python *p, const struct py_node *target,
+bool py_assign(struct py *p, const struct py_node *target,
                struct py_value *value, struct py_scope *scope) {
   struct py_value *object, *index;
   switch (target->kind) {

@@ -7,20 +7,20 @@ static struct py_value *arg(const struct py_args *a, size_t index) {
   return index < a->by_place.count ? a->by_place.at[index] : NULL;
 }
 
-static struct py_value *refuse(struct python *p, const char *name) {
+static struct py_value *refuse(struct py *p, const char *name) {
   return py_fail(p, "these arguments of `%s` are not supported", name);
 }
 
 /* Lists: argument 0 is the list. */
 
-static struct py_value *list_append(struct python *p, struct py_args *a) {
+static struct py_value *list_append(struct py *p, struct py_args *a) {
   if (a->by_place.count != 2)
     return refuse(p, "append");
   py_push(p, &arg(a, 0)->items, arg(a, 1));
   return p->error ? NULL : p->none;
 }
 
-static struct py_value *list_extend(struct python *p, struct py_args *a) {
+static struct py_value *list_extend(struct py *p, struct py_args *a) {
   struct py_list items = {0};
   if (a->by_place.count != 2 || !py_items(p, arg(a, 1), &items))
     return p->error ? NULL : refuse(p, "extend");
@@ -29,7 +29,7 @@ static struct py_value *list_extend(struct python *p, struct py_args *a) {
   return p->error ? NULL : p->none;
 }
 
-static struct py_value *list_insert(struct python *p, struct py_args *a) {
+static struct py_value *list_insert(struct py *p, struct py_args *a) {
   struct py_list *list = &arg(a, 0)->items;
   if (a->by_place.count != 3 || arg(a, 1)->type != PY_INT || arg(a, 1)->power)
     return refuse(p, "insert");
@@ -45,7 +45,7 @@ static struct py_value *list_insert(struct python *p, struct py_args *a) {
   return p->none;
 }
 
-static struct py_value *list_pop(struct python *p, struct py_args *a) {
+static struct py_value *list_pop(struct py *p, struct py_args *a) {
   struct py_list *list = &arg(a, 0)->items;
   struct py_value *index = arg(a, 1), *out;
   if (!list->count || (index && (index->type != PY_INT || index->power)))
@@ -61,7 +61,7 @@ static struct py_value *list_pop(struct python *p, struct py_args *a) {
   return out;
 }
 
-static struct py_value *list_reverse(struct python *p, struct py_args *a) {
+static struct py_value *list_reverse(struct py *p, struct py_args *a) {
   struct py_list *list = &arg(a, 0)->items;
   for (size_t i = 0; i < list->count / 2; i++) {
     struct py_value *one = list->at[i];
@@ -71,11 +71,11 @@ static struct py_value *list_reverse(struct python *p, struct py_args *a) {
   return py_charge(p, list->count / 8) ? p->none : NULL;
 }
 
-static struct py_value *list_copy(struct python *p, struct py_args *a) {
+static struct py_value *list_copy(struct py *p, struct py_args *a) {
   return py_call_with(p, py_builtin(p, slice_of("list")), arg(a, 0), NULL);
 }
 
-static struct py_value *list_index(struct python *p, struct py_args *a) {
+static struct py_value *list_index(struct py *p, struct py_args *a) {
   const struct py_list *list = &arg(a, 0)->items;
   for (size_t i = 0; arg(a, 1) && i < list->count; i++) {
     int same = py_equal(p, list->at[i], arg(a, 1));
@@ -85,7 +85,7 @@ static struct py_value *list_index(struct python *p, struct py_args *a) {
   return refuse(p, "index");
 }
 
-static struct py_value *list_count(struct python *p, struct py_args *a) {
+static struct py_value *list_count(struct py *p, struct py_args *a) {
   const struct py_list *list = &arg(a, 0)->items;
   int64_t count = 0;
   for (size_t i = 0; arg(a, 1) && i < list->count; i++) {
@@ -98,13 +98,13 @@ static struct py_value *list_count(struct python *p, struct py_args *a) {
 }
 
 /* torch.Size.numel() */
-static struct py_value *list_numel(struct python *p, struct py_args *a) {
+static struct py_value *list_numel(struct py *p, struct py_args *a) {
   return py_call_with(p, py_builtin(p, slice_of("prod")), arg(a, 0), NULL);
 }
 
 /* Dicts */
 
-static struct py_value *entries(struct python *p, const struct py_value *dict,
+static struct py_value *entries(struct py *p, const struct py_value *dict,
                                 bool keys, bool values) {
   struct py_value *v = py_make(p, PY_LIST);
   for (size_t i = 0; v && !p->error && i + 1 < dict->items.count; i += 2) {
@@ -118,19 +118,19 @@ static struct py_value *entries(struct python *p, const struct py_value *dict,
   return p->error ? NULL : v;
 }
 
-static struct py_value *dict_items(struct python *p, struct py_args *a) {
+static struct py_value *dict_items(struct py *p, struct py_args *a) {
   return entries(p, arg(a, 0), true, true);
 }
 
-static struct py_value *dict_keys(struct python *p, struct py_args *a) {
+static struct py_value *dict_keys(struct py *p, struct py_args *a) {
   return entries(p, arg(a, 0), true, false);
 }
 
-static struct py_value *dict_values(struct python *p, struct py_args *a) {
+static struct py_value *dict_values(struct py *p, struct py_args *a) {
   return entries(p, arg(a, 0), false, true);
 }
 
-static struct py_value *dict_get(struct python *p, struct py_args *a) {
+static struct py_value *dict_get(struct py *p, struct py_args *a) {
   const struct py_list *dict = &arg(a, 0)->items;
   for (size_t i = 0; arg(a, 1) && i + 1 < dict->count; i += 2) {
     int same = py_equal(p, dict->at[i], arg(a, 1));
@@ -140,7 +140,7 @@ static struct py_value *dict_get(struct python *p, struct py_args *a) {
   return !arg(a, 1) ? refuse(p, "get") : arg(a, 2) ? arg(a, 2) : p->none;
 }
 
-static struct py_value *dict_update(struct python *p, struct py_args *a) {
+static struct py_value *dict_update(struct py *p, struct py_args *a) {
   struct py_value *with = arg(a, 1);
   if (with && with->type != PY_DICT)
     return refuse(p, "update");
@@ -153,7 +153,7 @@ static struct py_value *dict_update(struct python *p, struct py_args *a) {
   return p->none;
 }
 
-static struct py_value *dict_pop(struct python *p, struct py_args *a) {
+static struct py_value *dict_pop(struct py *p, struct py_args *a) {
   struct py_list *dict = &arg(a, 0)->items;
   for (size_t i = 0; arg(a, 1) && i + 1 < dict->count; i += 2) {
     int same = py_equal(p, dict->at[i], arg(a, 1));
@@ -170,7 +170,7 @@ static struct py_value *dict_pop(struct python *p, struct py_args *a) {
 
 /* Texts */
 
-static struct py_value *cased(struct python *p, struct py_args *a, char from,
+static struct py_value *cased(struct py *p, struct py_args *a, char from,
                               char to) {
   struct slice text = arg(a, 0)->text;
   char *copy = arena_copy(p->arena, text.at ? text.at : "", text.length);
@@ -182,15 +182,15 @@ static struct py_value *cased(struct python *p, struct py_args *a, char from,
              : NULL;
 }
 
-static struct py_value *text_lower(struct python *p, struct py_args *a) {
+static struct py_value *text_lower(struct py *p, struct py_args *a) {
   return cased(p, a, 'A', 'a');
 }
 
-static struct py_value *text_upper(struct python *p, struct py_args *a) {
+static struct py_value *text_upper(struct py *p, struct py_args *a) {
   return cased(p, a, 'a', 'A');
 }
 
-static struct py_value *text_starts(struct python *p, struct py_args *a) {
+static struct py_value *text_starts(struct py *p, struct py_args *a) {
   struct py_value *with = arg(a, 1);
   if (!with || with->type != PY_TEXT)
     return refuse(p, "startswith");
@@ -198,13 +198,13 @@ static struct py_value *text_starts(struct python *p, struct py_args *a) {
   return py_bool(p, slice_equal(start, with->text));
 }
 
-static struct py_value *text_ends(struct python *p, struct py_args *a) {
+static struct py_value *text_ends(struct py *p, struct py_args *a) {
   if (!arg(a, 1) || arg(a, 1)->type != PY_TEXT)
     return refuse(p, "endswith");
   return py_bool(p, slice_ends_in(arg(a, 0)->text, arg(a, 1)->text));
 }
 
-static struct py_value *text_join(struct python *p, struct py_args *a) {
+static struct py_value *text_join(struct py *p, struct py_args *a) {
   struct text text = text_new(p->arena);
   struct py_list items = {0};
   if (!arg(a, 1) || !py_items(p, arg(a, 1), &items))
@@ -220,7 +220,7 @@ static struct py_value *text_join(struct python *p, struct py_args *a) {
   return py_text(p, text_slice(&text));
 }
 
-static struct py_value *text_split(struct python *p, struct py_args *a) {
+static struct py_value *text_split(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST), *by = arg(a, 1);
   struct slice text = arg(a, 0)->text;
   if (!v || !by || by->type != PY_TEXT || by->text.length != 1)
@@ -239,7 +239,7 @@ static struct py_value *text_split(struct python *p, struct py_args *a) {
   }
 }
 
-static struct py_value *text_lstrip(struct python *p, struct py_args *a) {
+static struct py_value *text_lstrip(struct py *p, struct py_args *a) {
   struct slice text = arg(a, 0)->text;
   struct py_value *set = arg(a, 1);
   if (!set || set->type != PY_TEXT)
@@ -251,7 +251,7 @@ static struct py_value *text_lstrip(struct python *p, struct py_args *a) {
 }
 
 /* Of one letter for another. */
-static struct py_value *text_replace(struct python *p, struct py_args *a) {
+static struct py_value *text_replace(struct py *p, struct py_args *a) {
   struct slice text = arg(a, 0)->text;
   struct py_value *from = arg(a, 1), *to = arg(a, 2);
   if (!from || !to || from->type != PY_TEXT || to->type != PY_TEXT ||
@@ -266,7 +266,7 @@ static struct py_value *text_replace(struct python *p, struct py_args *a) {
 }
 
 /* "layer{}".format(3) */
-static struct py_value *text_format(struct python *p, struct py_args *a) {
+static struct py_value *text_format(struct py *p, struct py_args *a) {
   struct text text = text_new(p->arena);
   struct slice format = arg(a, 0)->text;
   size_t next = 1;
@@ -309,7 +309,7 @@ static const struct py_method_row {
     {PY_TEXT, "replace", text_replace},
 };
 
-struct py_value *py_method(struct python *p, struct py_value *v,
+struct py_value *py_method(struct py *p, struct py_value *v,
                            struct slice name) {
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
     if (methods[i].type == v->type && slice_is(name, methods[i].name)) {

@@ -41,8 +41,7 @@ static const struct operator_name *name_of(int op) {
   return &names[0];
 }
 
-static struct py_value *refuse(struct python *p, int op,
-                               const struct py_value *a,
+static struct py_value *refuse(struct py *p, int op, const struct py_value *a,
                                const struct py_value *b) {
   const struct py_value *unknown = a->type == PY_UNKNOWN ? a : b;
   if (unknown && unknown->type == PY_UNKNOWN)
@@ -64,18 +63,18 @@ static bool is_number(const struct py_value *v) {
 
 /* Numbers; sizes with the batch in them are products of it. */
 
-static struct py_value *sized(struct python *p, int64_t value, int power) {
+static struct py_value *sized(struct py *p, int64_t value, int power) {
   struct py_value *v = py_int(p, value);
   if (v)
     v->power = value ? power : 0;
   return v;
 }
 
-static struct py_value *on_batch(struct python *p) {
+static struct py_value *on_batch(struct py *p) {
   return py_fail(p, "it depends on the size of the batch");
 }
 
-static struct py_value *too_large(struct python *p) {
+static struct py_value *too_large(struct py *p) {
   return py_fail(p, "a number is too large");
 }
 
@@ -83,7 +82,7 @@ static int64_t floor_of(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-static struct py_value *whole_power(struct python *p, int64_t a, int64_t b) {
+static struct py_value *whole_power(struct py *p, int64_t a, int64_t b) {
   int64_t product = 1;
   if (b < 0)
     return a ? py_real(p, real_pow((double)a, (double)b))
@@ -96,7 +95,7 @@ static struct py_value *whole_power(struct python *p, int64_t a, int64_t b) {
   return py_int(p, product);
 }
 
-static struct py_value *sum(struct python *p, const struct py_value *a,
+static struct py_value *sum(struct py *p, const struct py_value *a,
                             const struct py_value *b, bool minus) {
   int64_t value;
   if (a->power != b->power && a->integer && b->integer)
@@ -107,8 +106,7 @@ static struct py_value *sum(struct python *p, const struct py_value *a,
               : sized(p, value, a->integer ? a->power : b->power);
 }
 
-static struct py_value *quotient(struct python *p, int op,
-                                 const struct py_value *a,
+static struct py_value *quotient(struct py *p, int op, const struct py_value *a,
                                  const struct py_value *b) {
   int power = a->power - b->power;
   if (b->integer == 0)
@@ -125,14 +123,13 @@ static struct py_value *quotient(struct python *p, int op,
                         : py_int(p, a->integer - floor * b->integer);
 }
 
-static struct py_value *shift(struct python *p, int op, int64_t a, int64_t b) {
+static struct py_value *shift(struct py *p, int op, int64_t a, int64_t b) {
   if (b < 0 || b > 62 || a < 0 || (op == OP_LEFT && a > INT64_MAX >> b))
     return too_large(p);
   return py_int(p, op == OP_LEFT ? a << b : a >> b);
 }
 
-static struct py_value *on_whole(struct python *p, int op,
-                                 const struct py_value *a,
+static struct py_value *on_whole(struct py *p, int op, const struct py_value *a,
                                  const struct py_value *b) {
   int64_t value;
   bool batch = a->power || b->power;
@@ -171,8 +168,7 @@ static double real_of(const struct py_value *v) {
   return v->type == PY_REAL ? v->real : (double)v->integer;
 }
 
-static struct py_value *on_reals(struct python *p, int op,
-                                 const struct py_value *a,
+static struct py_value *on_reals(struct py *p, int op, const struct py_value *a,
                                  const struct py_value *b) {
   double x = real_of(a), y = real_of(b);
   if (a->power || b->power)
@@ -193,7 +189,7 @@ static struct py_value *on_reals(struct python *p, int op,
 
 /* Lists and texts */
 
-static struct py_value *joined(struct python *p, const struct py_value *a,
+static struct py_value *joined(struct py *p, const struct py_value *a,
                                const struct py_value *b) {
   struct py_value *v = py_make(p, a->type);
   for (size_t i = 0; v && !p->error && i < a->items.count; i++)
@@ -203,7 +199,7 @@ static struct py_value *joined(struct python *p, const struct py_value *a,
   return p->error ? NULL : v;
 }
 
-static struct py_value *repeated(struct python *p, const struct py_value *a,
+static struct py_value *repeated(struct py *p, const struct py_value *a,
                                  const struct py_value *times) {
   struct py_value *v = py_make(p, a->type);
   if (times->power)
@@ -218,7 +214,7 @@ static struct py_value *repeated(struct python *p, const struct py_value *a,
 }
 
 /* "layer%d" % 3 */
-static struct py_value *formatted(struct python *p, struct slice format,
+static struct py_value *formatted(struct py *p, struct slice format,
                                   struct py_value *values) {
   struct text text = text_new(p->arena);
   size_t next = 0;
@@ -242,8 +238,8 @@ static struct py_value *formatted(struct python *p, struct slice format,
   return py_charge(p, text.length) ? py_text(p, text_slice(&text)) : NULL;
 }
 
-static struct py_value *on_texts(struct python *p, int op,
-                                 const struct py_value *a, struct py_value *b) {
+static struct py_value *on_texts(struct py *p, int op, const struct py_value *a,
+                                 struct py_value *b) {
   struct text text = text_new(p->arena);
   if (op == OP_MOD)
     return formatted(p, a->text, b);
@@ -260,8 +256,8 @@ static struct py_value *on_texts(struct python *p, int op,
   return py_text(p, text_slice(&text));
 }
 
-static struct py_value *own_operator(struct python *p, int op,
-                                     struct py_value *a, struct py_value *b) {
+static struct py_value *own_operator(struct py *p, int op, struct py_value *a,
+                                     struct py_value *b) {
   struct py_value *method =
       a->type == PY_OBJECT
           ? py_find_in_class(p, a->owner, slice_of(name_of(op)->own), NULL)
@@ -269,7 +265,7 @@ static struct py_value *own_operator(struct python *p, int op,
   return method ? py_call_with(p, method, a, b) : refuse(p, op, a, b);
 }
 
-struct py_value *py_binary(struct python *p, int op, struct py_value *a,
+struct py_value *py_binary(struct py *p, int op, struct py_value *a,
                            struct py_value *b) {
   bool list = a->type == PY_LIST || a->type == PY_TUPLE;
   if (a->type == PY_TENSOR || b->type == PY_TENSOR)
@@ -293,7 +289,7 @@ struct py_value *py_binary(struct python *p, int op, struct py_value *a,
   return own_operator(p, op, a, b);
 }
 
-struct py_value *py_unary(struct python *p, int op, struct py_value *a) {
+struct py_value *py_unary(struct py *p, int op, struct py_value *a) {
   if (a->type == PY_TENSOR)
     return op == OP_ADD ? a
                         : py_call_library(
@@ -311,7 +307,7 @@ struct py_value *py_unary(struct python *p, int op, struct py_value *a) {
 
 /* Comparisons */
 
-static struct py_value *contains(struct python *p, struct py_value *all,
+static struct py_value *contains(struct py *p, struct py_value *all,
                                  const struct py_value *item) {
   struct py_list items = {0};
   if (all->type == PY_TEXT && item->type == PY_TEXT) {
@@ -336,8 +332,7 @@ static struct py_value *contains(struct python *p, struct py_value *all,
   return p->no;
 }
 
-static struct py_value *ordered(struct python *p, int op,
-                                const struct py_value *a,
+static struct py_value *ordered(struct py *p, int op, const struct py_value *a,
                                 const struct py_value *b) {
   double x = real_of(a), y = real_of(b);
   if (a->power != b->power)
@@ -348,7 +343,7 @@ static struct py_value *ordered(struct python *p, int op,
                                   : x > y);
 }
 
-struct py_value *py_compare(struct python *p, int op, struct py_value *a,
+struct py_value *py_compare(struct py *p, int op, struct py_value *a,
                             struct py_value *b) {
   bool not = op == OP_NE || op == OP_NOT_IN || op == OP_IS_NOT;
   if (op == OP_IS || op == OP_IS_NOT) {
@@ -378,7 +373,7 @@ struct py_value *py_compare(struct python *p, int op, struct py_value *a,
 
 /* Indices */
 
-static bool place(struct python *p, const struct py_value *index, size_t count,
+static bool place(struct py *p, const struct py_value *index, size_t count,
                   size_t *at) {
   int64_t i = is_whole(index) ? index->integer : INT64_MAX;
   if (!is_whole(index) || index->power)
@@ -391,7 +386,7 @@ static bool place(struct python *p, const struct py_value *index, size_t count,
 }
 
 /* Part of a slice, as Python limits it. */
-static bool bound(struct python *p, const struct py_value *v, int64_t usual,
+static bool bound(struct py *p, const struct py_value *v, int64_t usual,
                   int64_t count, bool back, int64_t *to) {
   *to = usual;
   if (v->type == PY_NONE)
@@ -404,7 +399,7 @@ static bool bound(struct python *p, const struct py_value *v, int64_t usual,
   return true;
 }
 
-static struct py_value *sliced(struct python *p, const struct py_value *v,
+static struct py_value *sliced(struct py *p, const struct py_value *v,
                                const struct py_value *slice) {
   struct py_value *out = py_make(p, v->type);
   struct py_value *const *part = slice->items.at;
@@ -429,7 +424,7 @@ static struct py_value *sliced(struct python *p, const struct py_value *v,
   return p->error ? NULL : out;
 }
 
-static struct py_value **dict_slot(struct python *p, struct py_value *v,
+static struct py_value **dict_slot(struct py *p, struct py_value *v,
                                    const struct py_value *key) {
   for (size_t i = 0; i + 1 < v->items.count; i += 2) {
     int same = py_equal(p, v->items.at[i], key);
@@ -439,7 +434,7 @@ static struct py_value **dict_slot(struct python *p, struct py_value *v,
   return NULL;
 }
 
-struct py_value *py_index(struct python *p, struct py_value *v,
+struct py_value *py_index(struct py *p, struct py_value *v,
                           struct py_value *index) {
   size_t at;
   struct py_value **slot, *own;
@@ -473,7 +468,7 @@ struct py_value *py_index(struct python *p, struct py_value *v,
   return py_fail(p, "an index of %s is not supported", py_what(v));
 }
 
-bool py_set_index(struct python *p, struct py_value *v, struct py_value *index,
+bool py_set_index(struct py *p, struct py_value *v, struct py_value *index,
                   struct py_value *to) {
   size_t at;
   struct py_value **slot;

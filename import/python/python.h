@@ -34,7 +34,7 @@ enum py_type {
   PY_UNKNOWN   /* text: why it is not known */
 };
 
-struct python;
+struct py;
 struct py_value;
 
 struct py_list {
@@ -47,7 +47,7 @@ struct py_args {
   struct py_list by_place, by_name;
 };
 
-typedef struct py_value *py_builtin_fn(struct python *p, struct py_args *a);
+typedef struct py_value *py_builtin_fn(struct py *p, struct py_args *a);
 
 struct py_scope {
   struct map names;
@@ -67,7 +67,7 @@ struct py_tensor {
   int type;     /* scalar type of torch/_export/serde/schema.py */
   bool trained; /* a parameter */
   bool live;    /* computed from an input or a parameter */
-  bool used;    /* a call reads it */
+  bool used;    /* an output depends on it */
   bool leaf;    /* no call makes it */
   int input;    /* which of the program's inputs, from 1; 0: none */
 };
@@ -98,9 +98,16 @@ struct py_input {
   struct graph_shape shape; /* without the batch, in PyTorch's order */
 };
 
+/* A call of ATen, with the tensors that it reads and makes. */
+struct py_traced {
+  json_t *json;
+  bool needed; /* an output depends on it */
+  VEC(struct py_tensor *) reads, makes;
+};
+
 enum { PY_INPUTS = 16 };
 
-struct python {
+struct py {
   struct graph *graph;
   struct arena *arena;
   const struct import_options *options;
@@ -121,7 +128,9 @@ struct python {
   struct py_input inputs[PY_INPUTS];
   size_t input_count;
   /* The program */
-  json_t *calls, *about, *specs;
+  json_t *about, *specs;
+  VEC(struct py_traced) calls;
+  int64_t parameters;             /* that outputs depend on */
   VEC(struct py_tensor *) leaves; /* parameters, buffers, constants */
   struct map lines;               /* of calls, by their names */
   size_t names;
@@ -129,87 +138,85 @@ struct python {
 };
 
 /* Fails at the current line; returns NULL. The first error is kept. */
-struct py_value *py_fail(struct python *p, const char *format, ...)
+struct py_value *py_fail(struct py *p, const char *format, ...)
     PRINTF_LIKE(2, 3);
 
 /* values.c */
-struct py_value *py_make(struct python *p, enum py_type type);
-struct py_value *py_int(struct python *p, int64_t value);
-struct py_value *py_real(struct python *p, double value);
-struct py_value *py_text(struct python *p, struct slice text);
-struct py_value *py_bool(struct python *p, bool value);
-void py_push(struct python *p, struct py_list *list, struct py_value *value);
-bool py_charge(struct python *p, size_t steps);
+struct py_value *py_make(struct py *p, enum py_type type);
+struct py_value *py_int(struct py *p, int64_t value);
+struct py_value *py_real(struct py *p, double value);
+struct py_value *py_text(struct py *p, struct slice text);
+struct py_value *py_bool(struct py *p, bool value);
+void py_push(struct py *p, struct py_list *list, struct py_value *value);
+bool py_charge(struct py *p, size_t steps);
 /* "an int": of messages */
 const char *py_what(const struct py_value *v);
 /* 1: true, 0: false, -1: not known, with an error */
-int py_truth(struct python *p, const struct py_value *v);
+int py_truth(struct py *p, const struct py_value *v);
 /* Python's ==; -1 with an error */
-int py_equal(struct python *p, const struct py_value *a,
-             const struct py_value *b);
-struct py_value **py_slot(struct python *p, struct py_list *dict,
-                          struct slice key, bool make);
-struct py_value *py_get(struct python *p, const struct py_value *object,
+int py_equal(struct py *p, const struct py_value *a, const struct py_value *b);
+struct py_value **py_slot(struct py *p, struct py_list *dict, struct slice key,
+                          bool make);
+struct py_value *py_get(struct py *p, const struct py_value *object,
                         const char *key);
 /* Items of what a loop goes through; false with an error. */
-bool py_items(struct python *p, struct py_value *v, struct py_list *to);
-const char *py_shown(struct python *p, const struct py_value *v);
+bool py_items(struct py *p, struct py_value *v, struct py_list *to);
+const char *py_shown(struct py *p, const struct py_value *v);
 bool py_is_a(const struct py_value *class, const struct py_value *base);
-bool py_is_module(struct python *p, const struct py_value *v);
+bool py_is_module(struct py *p, const struct py_value *v);
 
 /* attributes.c */
-struct py_value *py_attribute(struct python *p, struct py_value *v,
+struct py_value *py_attribute(struct py *p, struct py_value *v,
                               struct slice name, bool must);
-bool py_set_attribute(struct python *p, struct py_value *v, struct slice name,
+bool py_set_attribute(struct py *p, struct py_value *v, struct slice name,
                       struct py_value *to);
 /* A name of torch.py; NULL: there is none. */
-struct py_value *py_library(struct python *p, struct slice name);
+struct py_value *py_library(struct py *p, struct slice name);
 /* What `import a.b` gives. */
-struct py_value *py_imported(struct python *p, struct slice path);
-struct py_value *py_find_in_class(struct python *p, struct py_value *class,
+struct py_value *py_imported(struct py *p, struct slice path);
+struct py_value *py_find_in_class(struct py *p, struct py_value *class,
                                   struct slice name, struct py_value **owner);
 
 /* operators.c */
-struct py_value *py_binary(struct python *p, int op, struct py_value *a,
+struct py_value *py_binary(struct py *p, int op, struct py_value *a,
                            struct py_value *b);
-struct py_value *py_unary(struct python *p, int op, struct py_value *a);
-struct py_value *py_compare(struct python *p, int op, struct py_value *a,
+struct py_value *py_unary(struct py *p, int op, struct py_value *a);
+struct py_value *py_compare(struct py *p, int op, struct py_value *a,
                             struct py_value *b);
-struct py_value *py_index(struct python *p, struct py_value *v,
+struct py_value *py_index(struct py *p, struct py_value *v,
                           struct py_value *index);
-bool py_set_index(struct python *p, struct py_value *v, struct py_value *index,
+bool py_set_index(struct py *p, struct py_value *v, struct py_value *index,
                   struct py_value *to);
 
 /* evaluate.c */
-struct py_value *py_evaluate(struct python *p, const struct py_node *node,
+struct py_value *py_evaluate(struct py *p, const struct py_node *node,
                              struct py_scope *scope);
-bool py_assign(struct python *p, const struct py_node *target,
+bool py_assign(struct py *p, const struct py_node *target,
                struct py_value *value, struct py_scope *scope);
 
 /* run.c */
 enum py_end { END_NONE, END_BREAK, END_CONTINUE, END_RETURN, END_ERROR };
 
-enum py_end py_run(struct python *p, const struct py_node *node,
+enum py_end py_run(struct py *p, const struct py_node *node,
                    struct py_scope *scope);
 /* The file's own statements: what fails makes its names unknown. */
-void py_run_file(struct python *p, const struct py_node *block);
-struct py_value *py_function(struct python *p, const struct py_node *node,
+void py_run_file(struct py *p, const struct py_node *block);
+struct py_value *py_function(struct py *p, const struct py_node *node,
                              struct py_scope *scope);
 
 /* call.c */
-struct py_value *py_call(struct python *p, struct py_value *callee,
+struct py_value *py_call(struct py *p, struct py_value *callee,
                          struct py_args *a);
-struct py_value *py_call_with(struct python *p, struct py_value *callee,
+struct py_value *py_call_with(struct py *p, struct py_value *callee,
                               struct py_value *first, struct py_value *second);
 /* A function of torch.py. */
-struct py_value *py_call_library(struct python *p, const char *name,
+struct py_value *py_call_library(struct py *p, const char *name,
                                  struct py_value *first,
                                  struct py_value *second);
 
 /* builtins.c, methods.c */
-struct py_value *py_builtin(struct python *p, struct slice name);
-struct py_value *py_method(struct python *p, struct py_value *v,
-                           struct slice name);
+struct py_value *py_builtin(struct py *p, struct slice name);
+struct py_value *py_method(struct py *p, struct py_value *v, struct slice name);
 
 /* What torch.py is written with: rows of primitives.def, in trace.c. */
 #define PRIMITIVE(name, function) py_builtin_fn function;
@@ -217,16 +224,16 @@ struct py_value *py_method(struct python *p, struct py_value *v,
 #undef PRIMITIVE
 
 /* trace.c */
-struct py_value *py_tensor_copy(struct python *p, const struct py_value *v);
-struct py_value *py_tensor(struct python *p, int rank,
-                           const struct py_size *sizes, int type);
-struct py_value *py_input(struct python *p, size_t index);
-struct py_value *py_shape(struct python *p, struct py_value *tensor);
+struct py_value *py_tensor_copy(struct py *p, const struct py_value *v);
+struct py_value *py_tensor(struct py *p, int rank, const struct py_size *sizes,
+                           int type);
+struct py_value *py_input(struct py *p, size_t index);
+struct py_value *py_shape(struct py *p, struct py_value *tensor);
 /* Fails: the sizes of an input are not known. */
-struct py_value *py_ask(struct python *p, struct py_value *tensor);
+struct py_value *py_ask(struct py *p, struct py_value *tensor);
 /* Registers names of the tree of modules. */
-bool py_name_modules(struct python *p, struct py_value *root);
+bool py_name_modules(struct py *p, struct py_value *root);
 /* The program of torch.export. */
-json_t *py_program(struct python *p, struct py_value *out);
+json_t *py_program(struct py *p, struct py_value *out);
 
 #endif

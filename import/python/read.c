@@ -1,5 +1,6 @@
 /* Reads a file of Python: chooses its module, evaluates it, and gives the
  * calls to the reader of torch.export. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "import/python/python.h"
@@ -10,12 +11,11 @@ static const char help[] =
     "torch.export.save(torch.export.export(model, (input,)), \"model.pt2\") in "
     "Python, then `netc model.pt2`";
 
-static void open(struct python *p, const struct py_node *library) {
-  *p = (struct python){.graph = p->graph,
-                       .arena = p->arena,
-                       .options = p->options,
-                       .calls = json_array(),
-                       .about = json_object()};
+static void open(struct py *p, const struct py_node *library) {
+  *p = (struct py){.graph = p->graph,
+                   .arena = p->arena,
+                   .options = p->options,
+                   .about = json_object()};
   p->none = py_make(p, PY_NONE);
   p->no = py_make(p, PY_BOOL);
   p->yes = py_make(p, PY_BOOL);
@@ -26,8 +26,9 @@ static void open(struct python *p, const struct py_node *library) {
   py_run(p, library, &p->library);
 }
 
-static void close(struct python *p) {
-  json_decref(p->calls);
+static void close(struct py *p) {
+  for (size_t i = 0; i < p->calls.count; i++)
+    json_decref(p->calls.at[i].json);
   json_decref(p->about);
 }
 
@@ -52,7 +53,7 @@ static bool has_forward(const struct py_node *class) {
 }
 
 /* A class of nn.Module, or one whose base is not in the file. */
-static bool is_candidate(struct python *p, const struct py_node *node,
+static bool is_candidate(struct py *p, const struct py_node *node,
                          const struct py_value *class) {
   const struct py_value *module = py_library(p, slice_of("Module"));
   struct py_value *forward = class->type == PY_CLASS
@@ -65,7 +66,7 @@ static bool is_candidate(struct python *p, const struct py_node *node,
 }
 
 /* The last module that no other class uses. */
-static struct py_value *choose(struct python *p, const struct py_node *file) {
+static struct py_value *choose(struct py *p, const struct py_node *file) {
   struct py_value *chosen = NULL, *object = NULL;
   for (size_t i = 0; i < file->count; i++) {
     const struct py_node *node = file->kids[i];
@@ -89,7 +90,7 @@ static struct py_value *choose(struct python *p, const struct py_node *file) {
 
 /* --arg */
 
-static const char *given_arg(const struct python *p, const char *name) {
+static const char *given_arg(const struct py *p, const char *name) {
   for (size_t i = 0; i < p->options->arg_count; i++)
     if (strcmp(p->options->args[i].name, name) == 0)
       return p->options->args[i].value;
@@ -97,7 +98,7 @@ static const char *given_arg(const struct python *p, const char *name) {
 }
 
 /* A literal or a name of the file; else it is a text. */
-static struct py_value *arg_value(struct python *p, const char *text) {
+static struct py_value *arg_value(struct py *p, const char *text) {
   const struct py_node *node = py_parse_expression(p->arena, slice_of(text), 1);
   struct py_value *v = NULL;
   if (node->kind != NODE_OTHER)
@@ -109,7 +110,7 @@ static struct py_value *arg_value(struct python *p, const char *text) {
 }
 
 /* Functions of the file that make the class without arguments. */
-static const char *makers(struct python *p, const struct py_node *file,
+static const char *makers(struct py *p, const struct py_node *file,
                           struct slice class) {
   struct text text = text_new(p->arena);
   int count = 0;
@@ -126,7 +127,7 @@ static const char *makers(struct python *p, const struct py_node *file,
 }
 
 /* Fails if arguments without a usual value are not given. */
-static bool has_args(struct python *p, const struct py_node *file,
+static bool has_args(struct py *p, const struct py_node *file,
                      struct py_value *root) {
   struct py_value *f = root;
   struct text text = text_new(p->arena);
@@ -156,7 +157,7 @@ static bool has_args(struct python *p, const struct py_node *file,
   return false;
 }
 
-static struct py_value *build(struct python *p, const struct py_node *file) {
+static struct py_value *build(struct py *p, const struct py_node *file) {
   const char *name = given_arg(p, "class");
   const struct map_entry *entry =
       name ? map_find(&p->globals.names, slice_of(name)) : NULL;
@@ -200,7 +201,7 @@ static void take_shape(struct py_input *input,
 }
 
 /* Gives forward() its inputs by name, as the command line has them. */
-static bool take_inputs(struct python *p, struct py_value *module,
+static bool take_inputs(struct py *p, struct py_value *module,
                         struct py_input *known, struct py_args *a) {
   struct py_value *f =
       py_find_in_class(p, module->owner, slice_of("forward"), NULL);
@@ -232,7 +233,7 @@ static bool take_inputs(struct python *p, struct py_value *module,
   return !p->error;
 }
 
-static json_t *attempt(struct python *p, const struct py_node *file,
+static json_t *attempt(struct py *p, const struct py_node *file,
                        struct py_input *known) {
   struct py_args a = {0};
   py_run_file(p, file);
@@ -251,7 +252,7 @@ static json_t *attempt(struct python *p, const struct py_node *file,
 }
 
 /* The line of the call that a later error is about: "`conv1` (Conv): ..". */
-static void find_line(struct python *p) {
+static void find_line(struct py *p) {
   struct slice text = p->graph->error.message;
   const char *from = text.length ? memchr(text.at, '`', text.length) : NULL;
   if (!from || p->graph->error.line)
@@ -273,9 +274,23 @@ static const struct py_node *parse_library(struct graph *graph) {
   return py_parse(graph->arena, text_slice(&text), 0);
 }
 
+/* A count that is not PyTorch's is none. */
+static bool is_counted(struct py *p) {
+  int64_t counted = 0;
+  for (size_t i = 0; i < p->graph->nodes.count; i++)
+    counted += p->graph->nodes.at[i]->params;
+  if (counted == p->parameters)
+    return true;
+  graph_fail(p->graph, 0,
+             "netc would count %" PRId64 " parameters instead of PyTorch's "
+             "%" PRId64 ": it does not know this way to use one twice",
+             counted, p->parameters);
+  return graph_help(p->graph, "%s", help);
+}
+
 bool python_read(struct graph *graph, struct slice file,
                  const struct import_options *options) {
-  struct python p = {.graph = graph, .arena = graph->arena, .options = options};
+  struct py p = {.graph = graph, .arena = graph->arena, .options = options};
   struct import_options without = *options;
   struct py_input known[PY_INPUTS] = {0};
   json_t *program = NULL;
@@ -293,7 +308,9 @@ bool python_read(struct graph *graph, struct slice file,
   }
   if (program) {
     without.input_count = 0; /* the program has their sizes */
-    exported_read_json(graph, program, &without);
+    if (exported_read_json(graph, program, &without) && !graph->failed &&
+        !options->allow_unknown)
+      is_counted(&p);
   } else {
     graph_fail(graph, (size_t)p.error_line, "%s", p.error);
     graph_help(graph, "%s", p.help ? p.help : help);

@@ -3,16 +3,16 @@
 
 #include "import/python/python.h"
 
-static enum py_end failed(struct python *p, const char *why) {
+static enum py_end failed(struct py *p, const char *why) {
   py_fail(p, "%s is not supported", why);
   return END_ERROR;
 }
 
-static enum py_end done(const struct python *p) {
+static enum py_end done(const struct py *p) {
   return p->error ? END_ERROR : END_NONE;
 }
 
-struct py_value *py_function(struct python *p, const struct py_node *node,
+struct py_value *py_function(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   struct py_value *f = py_make(p, PY_FUNCTION);
   const struct py_node *params = node->kids[0];
@@ -38,11 +38,11 @@ static struct slice decorator_name(const struct py_node *mark) {
 }
 
 /* Decorators that change what a function gives are refused when it runs. */
-static struct py_value *decorated(struct python *p, const struct py_node *node,
+static struct py_value *decorated(struct py *p, const struct py_node *node,
                                   size_t from, struct py_value *v) {
   static const char idle[] =
       "no_grad inference_mode abstractmethod override ignore export unused "
-      "script wraps final register_model autocast lru_cache "
+      "script script_method wraps final register_model autocast lru_cache "
       "add_start_docstrings compile";
   for (size_t i = from; v && i < node->count; i++) {
     struct slice name = decorator_name(node->kids[i]);
@@ -66,7 +66,7 @@ static struct py_value *decorated(struct python *p, const struct py_node *node,
   return v;
 }
 
-static bool add_bases(struct python *p, const struct py_node *bases,
+static bool add_bases(struct py *p, const struct py_node *bases,
                       struct py_scope *scope, struct py_value *class) {
   for (size_t i = 0; bases && i < bases->count; i++) {
     const struct py_node *base = bases->kids[i];
@@ -81,7 +81,7 @@ static bool add_bases(struct python *p, const struct py_node *bases,
   return true;
 }
 
-static enum py_end run_class(struct python *p, const struct py_node *node,
+static enum py_end run_class(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   struct py_value *class = py_make(p, PY_CLASS);
   struct py_scope *inner = ARENA_NEW(p->arena, struct py_scope);
@@ -118,7 +118,7 @@ static enum py_end run_class(struct python *p, const struct py_node *node,
   return done(p);
 }
 
-static enum py_end run_block(struct python *p, const struct py_node *block,
+static enum py_end run_block(struct py *p, const struct py_node *block,
                              struct py_scope *scope) {
   enum py_end end = END_NONE;
   for (size_t i = 0; end == END_NONE && i < block->count; i++)
@@ -126,7 +126,7 @@ static enum py_end run_block(struct python *p, const struct py_node *block,
   return end;
 }
 
-static enum py_end run_if(struct python *p, const struct py_node *node,
+static enum py_end run_if(struct py *p, const struct py_node *node,
                           struct py_scope *scope) {
   struct py_value *condition = py_evaluate(p, node->kids[0], scope);
   int truth = condition ? py_truth(p, condition) : -1;
@@ -136,7 +136,7 @@ static enum py_end run_if(struct python *p, const struct py_node *node,
   return block ? run_block(p, block, scope) : END_NONE;
 }
 
-static enum py_end run_for(struct python *p, const struct py_node *node,
+static enum py_end run_for(struct py *p, const struct py_node *node,
                            struct py_scope *scope) {
   struct py_value *from = py_evaluate(p, node->kids[1], scope);
   struct py_list items = {0};
@@ -155,7 +155,7 @@ static enum py_end run_for(struct python *p, const struct py_node *node,
   return node->kids[3] ? run_block(p, node->kids[3], scope) : END_NONE;
 }
 
-static enum py_end run_while(struct python *p, const struct py_node *node,
+static enum py_end run_while(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   for (;;) {
     struct py_value *condition = py_evaluate(p, node->kids[0], scope);
@@ -171,7 +171,7 @@ static enum py_end run_while(struct python *p, const struct py_node *node,
 }
 
 /* a += b changes a list or a tensor itself. */
-static enum py_end run_change(struct python *p, const struct py_node *node,
+static enum py_end run_change(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   struct py_value *a = py_evaluate(p, node->kids[0], scope);
   struct py_value *b = a ? py_evaluate(p, node->kids[1], scope) : NULL;
@@ -195,7 +195,7 @@ static enum py_end run_change(struct python *p, const struct py_node *node,
   return sum && py_assign(p, node->kids[0], sum, scope) ? END_NONE : END_ERROR;
 }
 
-static enum py_end run_assign(struct python *p, const struct py_node *node,
+static enum py_end run_assign(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   struct py_value *value = py_evaluate(p, node->kids[node->count - 1], scope);
   for (size_t i = 0; value && i + 1 < node->count; i++)
@@ -204,7 +204,7 @@ static enum py_end run_assign(struct python *p, const struct py_node *node,
   return value ? END_NONE : END_ERROR;
 }
 
-static enum py_end run_import(struct python *p, const struct py_node *node,
+static enum py_end run_import(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   for (size_t i = 0; i + 1 < node->count; i += 2) {
     struct slice name = node->kids[i]->text, alias = node->kids[i + 1]->text;
@@ -232,7 +232,7 @@ static enum py_end run_import(struct python *p, const struct py_node *node,
   return END_NONE;
 }
 
-static enum py_end run_raise(struct python *p, const struct py_node *node,
+static enum py_end run_raise(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   struct py_value *what =
       node->kids[0] ? py_evaluate(p, node->kids[0], scope) : p->none;
@@ -243,7 +243,7 @@ static enum py_end run_raise(struct python *p, const struct py_node *node,
 }
 
 /* An assertion that cannot be evaluated is passed over: it changes nothing. */
-static enum py_end run_assert(struct python *p, const struct py_node *node,
+static enum py_end run_assert(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   struct py_value *condition = py_evaluate(p, node->kids[0], scope);
   int truth = condition ? py_truth(p, condition) : -1;
@@ -254,7 +254,7 @@ static enum py_end run_assert(struct python *p, const struct py_node *node,
   return done(p);
 }
 
-static enum py_end run_definition(struct python *p, const struct py_node *node,
+static enum py_end run_definition(struct py *p, const struct py_node *node,
                                   struct py_scope *scope) {
   struct py_value *f = py_function(p, node, scope);
   f = f ? decorated(p, node, 2, f) : NULL;
@@ -263,7 +263,7 @@ static enum py_end run_definition(struct python *p, const struct py_node *node,
   return done(p);
 }
 
-static enum py_end run_return(struct python *p, const struct py_node *node,
+static enum py_end run_return(struct py *p, const struct py_node *node,
                               struct py_scope *scope) {
   struct py_value *v =
       node->kids[0] ? py_evaluate(p, node->kids[0], scope) : p->none;
@@ -271,14 +271,14 @@ static enum py_end run_return(struct python *p, const struct py_node *node,
   return v ? END_RETURN : END_ERROR;
 }
 
-static enum py_end run_with(struct python *p, const struct py_node *node,
+static enum py_end run_with(struct py *p, const struct py_node *node,
                             struct py_scope *scope) {
   if (node->kids[1]->count)
     return failed(p, "`with .. as`");
   return run_block(p, node->kids[0], scope);
 }
 
-static enum py_end run(struct python *p, const struct py_node *node,
+static enum py_end run(struct py *p, const struct py_node *node,
                        struct py_scope *scope) {
   switch (node->kind) {
   case NODE_BLOCK: return run_block(p, node, scope);
@@ -308,7 +308,7 @@ static enum py_end run(struct python *p, const struct py_node *node,
   }
 }
 
-enum py_end py_run(struct python *p, const struct py_node *node,
+enum py_end py_run(struct py *p, const struct py_node *node,
                    struct py_scope *scope) {
   if (node->line && node->kind != NODE_BLOCK)
     p->line = node->line;
@@ -322,7 +322,7 @@ enum py_end py_run(struct python *p, const struct py_node *node,
 
 /* The file's own statements */
 
-static void forget(struct python *p, struct slice name, const char *why) {
+static void forget(struct py *p, struct slice name, const char *why) {
   struct py_value *v = py_make(p, PY_UNKNOWN);
   if (v) {
     v->text = slice_of(
@@ -341,7 +341,7 @@ static struct slice root_of(const struct py_node *node) {
 }
 
 /* Makes all names unknown that a statement would have set. */
-static void forget_all(struct python *p, const struct py_node *node,
+static void forget_all(struct py *p, const struct py_node *node,
                        const char *why, int depth) {
   struct slice name = slice_of("");
   if (depth > 100 || !py_charge(p, 1))
@@ -372,7 +372,7 @@ static void forget_all(struct python *p, const struct py_node *node,
 
 /* A call of a library or of the file's functions is not part of the net: it
  * trains or prints. */
-static bool is_idle_call(const struct python *p, const struct py_node *node) {
+static bool is_idle_call(const struct py *p, const struct py_node *node) {
   struct slice name =
       node->kind == NODE_SAY ? root_of(node->kids[0]) : slice_of("");
   const struct map_entry *entry = map_find(&p->globals.names, name);
@@ -388,7 +388,7 @@ static bool is_main(const struct py_node *node) {
          slice_is(c->kids[0]->text, "__name__");
 }
 
-void py_run_file(struct python *p, const struct py_node *block) {
+void py_run_file(struct py *p, const struct py_node *block) {
   for (size_t i = 0; i < block->count; i++) {
     const struct py_node *node = block->kids[i];
     if (is_main(node) || is_idle_call(p, node))

@@ -33,7 +33,8 @@ def _list(value, count):
         if len(value) == 1:
             return list(value) * count
         if len(value) != count:
-            raise ValueError("%d numbers where %d are needed" % (len(value), count))
+            raise ValueError("%d numbers where %d are needed" % (len(value),
+                    count))
         return list(value)
     return [value] * count
 
@@ -56,7 +57,8 @@ def _axis(x, dim):
 def _window(size, kernel, stride, padding, dilation, ceil):
     span = size + 2 * padding - dilation * (kernel - 1) - 1
     if span < 0:
-        raise ValueError("a window of %d does not fit into %d values" % (kernel, size))
+        raise ValueError("a window of %d does not fit into %d values"
+                % (kernel, size))
     count = span // stride + 1
     if ceil and span % stride and count * stride < size + padding:
         count += 1
@@ -103,13 +105,16 @@ def _conv(name, input, weight, bias, stride, padding, dilation, groups):
     axes = len(weight.shape) - 2
     channels = weight.shape[1] * groups
     if _is_open(input):
-        _ask(input, ["LENGTHx%d", "HEIGHTxWIDTHx%d", "DEPTHxHEIGHTxWIDTHx%d"][axes - 1] % channels)
+        _ask(input, ["LENGTHx%d", "HEIGHTxWIDTHx%d",
+                "DEPTHxHEIGHTxWIDTHx%d"][axes - 1] % channels)
     if axes == 1:
         _channels_first(input)
     if len(input.shape) != axes + 2:
-        raise ValueError("%s needs a tensor with %d axes, but gets sizes %s" % (name, axes + 2, input.shape))
+        raise ValueError("%s needs a tensor with %d axes, but gets sizes %s"
+                % (name, axes + 2, input.shape))
     if not _fits(input.shape[1], channels):
-        raise ValueError("%s needs %d channels, but gets sizes %s" % (name, channels, input.shape))
+        raise ValueError("%s needs %d channels, but gets sizes %s" % (name,
+                channels, input.shape))
     stride = _list(stride, axes)
     dilation = _list(dilation, axes)
     kernel = list(weight.shape[2:])
@@ -117,35 +122,48 @@ def _conv(name, input, weight, bias, stride, padding, dilation, groups):
     if isinstance(padding, str):
         for i in range(axes):
             pad = dilation[i] * (kernel[i] - 1) if padding == "same" else 0
-            sizes.append(_window(input.shape[2 + i] + pad, kernel[i], stride[i], 0, dilation[i], False))
+            sizes.append(_window(input.shape[2 + i] + pad, kernel[i],
+                    stride[i], 0, dilation[i], False))
     else:
         padding = _list(padding, axes)
         for i in range(axes):
-            sizes.append(_window(input.shape[2 + i], kernel[i], stride[i], padding[i], dilation[i], False))
-    return _aten(name, sizes, None, input=input, weight=weight, bias=bias, stride=stride, padding=padding,
+            sizes.append(_window(input.shape[2 + i], kernel[i], stride[i],
+                    padding[i], dilation[i], False))
+    return _aten(name, sizes, None, input=input, weight=weight, bias=bias,
+            stride=stride, padding=padding,
                  dilation=dilation, groups=groups)
 
 
-def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    return _conv("conv1d", input, weight, bias, stride, padding, dilation, groups)
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1,
+        groups=1):
+    return _conv("conv1d", input, weight, bias, stride, padding, dilation,
+            groups)
 
 
-def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    return _conv("conv2d", input, weight, bias, stride, padding, dilation, groups)
+def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1,
+        groups=1):
+    return _conv("conv2d", input, weight, bias, stride, padding, dilation,
+            groups)
 
 
-def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    return _conv("conv3d", input, weight, bias, stride, padding, dilation, groups)
+def conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1,
+        groups=1):
+    return _conv("conv3d", input, weight, bias, stride, padding, dilation,
+            groups)
 
 
-def _deconv(name, input, weight, bias, stride, padding, output_padding, groups, dilation):
+def _deconv(name, input, weight, bias, stride, padding, output_padding, groups,
+        dilation):
     axes = len(weight.shape) - 2
     if _is_open(input):
-        _ask(input, ["LENGTHx%d", "HEIGHTxWIDTHx%d", "DEPTHxHEIGHTxWIDTHx%d"][axes - 1] % weight.shape[0])
+        _ask(input, ["LENGTHx%d", "HEIGHTxWIDTHx%d",
+                "DEPTHxHEIGHTxWIDTHx%d"][axes - 1] % weight.shape[0])
     if axes == 1:
         _channels_first(input)
-    if len(input.shape) != axes + 2 or not _fits(input.shape[1], weight.shape[0]):
-        raise ValueError("%s needs %d channels and %d axes, but gets sizes %s" % (
+    if len(input.shape) != axes + 2 or not _fits(input.shape[1],
+            weight.shape[0]):
+        raise ValueError("%s needs %d channels and %d axes, but gets sizes %s"
+                % (
             name, weight.shape[0], axes + 2, input.shape))
     stride = _list(stride, axes)
     padding = _list(padding, axes)
@@ -155,37 +173,49 @@ def _deconv(name, input, weight, bias, stride, padding, output_padding, groups, 
     for i in range(axes):
         sizes.append((input.shape[2 + i] - 1) * stride[i] - 2 * padding[i] +
                      dilation[i] * (weight.shape[2 + i] - 1) + more[i] + 1)
-    return _aten(name, sizes, None, input=input, weight=weight, bias=bias, stride=stride, padding=padding,
+    return _aten(name, sizes, None, input=input, weight=weight, bias=bias,
+            stride=stride, padding=padding,
                  output_padding=more, groups=groups, dilation=dilation)
 
 
-def conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    return _deconv("conv_transpose1d", input, weight, bias, stride, padding, output_padding, groups, dilation)
+def conv_transpose1d(input, weight, bias=None, stride=1, padding=0,
+        output_padding=0, groups=1, dilation=1):
+    return _deconv("conv_transpose1d", input, weight, bias, stride, padding,
+            output_padding, groups, dilation)
 
 
-def conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    return _deconv("conv_transpose2d", input, weight, bias, stride, padding, output_padding, groups, dilation)
+def conv_transpose2d(input, weight, bias=None, stride=1, padding=0,
+        output_padding=0, groups=1, dilation=1):
+    return _deconv("conv_transpose2d", input, weight, bias, stride, padding,
+            output_padding, groups, dilation)
 
 
-def conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1):
-    return _deconv("conv_transpose3d", input, weight, bias, stride, padding, output_padding, groups, dilation)
+def conv_transpose3d(input, weight, bias=None, stride=1, padding=0,
+        output_padding=0, groups=1, dilation=1):
+    return _deconv("conv_transpose3d", input, weight, bias, stride, padding,
+            output_padding, groups, dilation)
 
 
 def linear(input, weight, bias=None):
     if _is_open(input):
         _settle(input, [weight.shape[1]])
     if len(weight.shape) != 2:
-        raise ValueError("a weight of sizes %s is not supported" % (weight.shape,))
+        raise ValueError("a weight of sizes %s is not supported"
+                % (weight.shape,))
     if not _fits(input.shape[-1], weight.shape[1]):
-        raise ValueError("it needs %d features, but gets sizes %s" % (weight.shape[1], input.shape))
-    return _aten("linear", list(input.shape[:-1]) + [weight.shape[0]], None, input=input, weight=weight, bias=bias)
+        raise ValueError("it needs %d features, but gets sizes %s"
+                % (weight.shape[1], input.shape))
+    return _aten("linear", list(input.shape[:-1]) + [weight.shape[0]], None,
+            input=input, weight=weight, bias=bias)
 
 
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0,
+        scale_grad_by_freq=False, sparse=False):
     if _is_open(input):
         _ask(input, "LENGTH")
     _indices(input)
-    return _aten("embedding", list(input.shape) + [weight.shape[1]], None, weight=weight, indices=input)
+    return _aten("embedding", list(input.shape) + [weight.shape[1]], None,
+            weight=weight, indices=input)
 
 
 # Norms
@@ -196,21 +226,28 @@ def _norm_axes(input, count):
     if len(input.shape) == 3:
         _channels_first(input)
     if count is not None and not _fits(input.shape[1], count):
-        raise ValueError("it needs %d channels, but gets sizes %s" % (count, input.shape))
+        raise ValueError("it needs %d channels, but gets sizes %s" % (count,
+                input.shape))
 
 
-def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
-    _norm_axes(input, running_mean.shape[0] if running_mean is not None else None)
+def batch_norm(input, running_mean, running_var, weight=None, bias=None,
+        training=False, momentum=0.1, eps=1e-5):
+    _norm_axes(input, running_mean.shape[0]
+            if running_mean is not None else None)
     if running_mean is None:
-        raise ValueError("a batch norm without running statistics is not supported")
-    return _aten("batch_norm", input.shape, None, input=input, weight=weight, bias=bias, running_mean=running_mean,
+        raise ValueError(
+                "a batch norm without running statistics is not supported")
+    return _aten("batch_norm", input.shape, None, input=input, weight=weight,
+            bias=bias, running_mean=running_mean,
                  running_var=running_var, eps=eps)
 
 
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+def instance_norm(input, running_mean=None, running_var=None, weight=None,
+        bias=None, use_input_stats=True,
                   momentum=0.1, eps=1e-5):
     _norm_axes(input, weight.shape[0] if weight is not None else None)
-    return _aten("instance_norm", input.shape, None, input=input, weight=weight, bias=bias,
+    return _aten("instance_norm", input.shape, None, input=input,
+            weight=weight, bias=bias,
                  running_mean=running_mean, running_var=running_var, eps=eps)
 
 
@@ -219,21 +256,26 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     if _is_open(input):
         _ask(input)
     if not _fits(list(input.shape[-len(sizes):]), sizes):
-        raise ValueError("it needs the sizes %s, but gets %s" % (sizes, input.shape))
-    return _aten("layer_norm", input.shape, None, input=input, normalized_shape=sizes, weight=weight, bias=bias,
+        raise ValueError("it needs the sizes %s, but gets %s" % (sizes,
+                input.shape))
+    return _aten("layer_norm", input.shape, None, input=input,
+            normalized_shape=sizes, weight=weight, bias=bias,
                  eps=eps)
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
-    return _aten("rms_norm", input.shape, None, input=input, normalized_shape=list(normalized_shape), weight=weight,
+    return _aten("rms_norm", input.shape, None, input=input,
+            normalized_shape=list(normalized_shape), weight=weight,
                  eps=eps)
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     _norm_axes(input, weight.shape[0] if weight is not None else None)
     if input.shape[1] % num_groups:
-        raise ValueError("%d groups do not divide sizes %s" % (num_groups, input.shape))
-    return _aten("group_norm", input.shape, None, input=input, num_groups=num_groups, weight=weight, bias=bias,
+        raise ValueError("%d groups do not divide sizes %s" % (num_groups,
+                input.shape))
+    return _aten("group_norm", input.shape, None, input=input,
+            num_groups=num_groups, weight=weight, bias=bias,
                  eps=eps)
 
 
@@ -396,14 +438,16 @@ def softmax(input, dim=None, _stacklevel=3, dtype=None):
     _sized(input)
     if dim is None:
         dim = 0 if len(input.shape) in (0, 1, 3) else 1
-    return _aten("softmax", input.shape, None, self=input, dim=_axis(input, dim))
+    return _aten("softmax", input.shape, None, self=input, dim=_axis(input,
+            dim))
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     _sized(input)
     if dim is None:
         dim = 0 if len(input.shape) in (0, 1, 3) else 1
-    return _aten("log_softmax", input.shape, None, self=input, dim=_axis(input, dim))
+    return _aten("log_softmax", input.shape, None, self=input, dim=_axis(input,
+            dim))
 
 
 def _dropout(name, input, p, training):
@@ -454,7 +498,8 @@ def _two(name, a, b, type=None, **kwargs):
             return mul(reciprocal(b), a)
         name = _turned.get(name, name)
         a, b = b, a
-    return _aten(name, _joined(a, b), _kind(a, b) if type is None else type, self=a, other=b, **kwargs)
+    return _aten(name, _joined(a, b), _kind(a, b) if type is None else type,
+            self=a, other=b, **kwargs)
 
 
 def add(input, other, alpha=1):
@@ -478,7 +523,8 @@ def multiply(input, other):
 
 
 def div(input, other, rounding_mode=None):
-    return _two("div", input, other, None if rounding_mode else "float32", rounding_mode=rounding_mode)
+    return _two("div", input, other, None if rounding_mode else "float32",
+            rounding_mode=rounding_mode)
 
 
 def true_divide(input, other):
@@ -493,7 +539,8 @@ def pow(input, exponent):
     if not _is_tensor(input):
         raise ValueError("a power of a number is not supported")
     _sized(input)
-    return _aten("pow", _joined(input, exponent), _kind(input, exponent), self=input, exponent=exponent)
+    return _aten("pow", _joined(input, exponent), _kind(input, exponent),
+            self=input, exponent=exponent)
 
 
 def maximum(input, other):
@@ -540,11 +587,13 @@ def where(condition, input, other):
     input = tensor(input)
     other = tensor(other)
     sizes = _broadcast(condition.shape, _joined(input, other))
-    return _aten("where", sizes, _kind(input, other), condition=condition, self=input, other=other)
+    return _aten("where", sizes, _kind(input, other), condition=condition,
+            self=input, other=other)
 
 
 def masked_fill(input, mask, value):
-    return _aten("masked_fill", _broadcast(input.shape, mask.shape), input.dtype, self=input, mask=mask, value=value)
+    return _aten("masked_fill", _broadcast(input.shape, mask.shape),
+            input.dtype, self=input, mask=mask, value=value)
 
 
 def lerp(input, end, weight):
@@ -555,7 +604,8 @@ def type_as(input, other):
     return to(input, other.dtype)
 
 
-def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
+def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False,
+        memory_format=None):
     for x in args:
         if _is_tensor(x):
             dtype = x.dtype
@@ -578,9 +628,11 @@ def matmul(input, other):
     a = list(input.shape)
     b = list(other.shape)
     if len(a) < 2 or len(b) < 2:
-        raise ValueError("a product of sizes %s and %s is not supported" % (input.shape, other.shape))
+        raise ValueError("a product of sizes %s and %s is not supported"
+                % (input.shape, other.shape))
     if not _fits(a[-1], b[-2]):
-        raise ValueError("sizes %s and %s have no product" % (input.shape, other.shape))
+        raise ValueError("sizes %s and %s have no product" % (input.shape,
+                other.shape))
     sizes = _broadcast(a[:-2], b[:-2]) + [a[-2], b[-1]]
     return _aten("matmul", sizes, None, self=input, other=other)
 
@@ -618,20 +670,25 @@ def einsum(equation, *operands):
             if c != " ":
                 if c == ".":
                     raise ValueError("an equation with `...` is not supported")
-                if c in letters and not _fits(letters[c], tensors[i].shape[at]):
+                if c in letters and not _fits(letters[c],
+                        tensors[i].shape[at]):
                     raise ValueError("sizes of `%s` differ" % c)
                 letters[c] = tensors[i].shape[at]
                 at += 1
         if at != len(tensors[i].shape):
-            raise ValueError("this equation does not fit sizes %s" % (tensors[i].shape,))
+            raise ValueError("this equation does not fit sizes %s"
+                    % (tensors[i].shape,))
     sizes = [letters[c] for c in text[1] if c not in " >"]
     return _aten("einsum", sizes, None, equation=equation, tensors=tensors)
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
+def scaled_dot_product_attention(query, key, value, attn_mask=None,
+        dropout_p=0.0, is_causal=False, scale=None,
                                  enable_gqa=False):
-    return _aten("scaled_dot_product_attention", list(query.shape[:-1]) + [value.shape[-1]], None, query=query,
-                 key=key, value=value, attn_mask=attn_mask, is_causal=is_causal, scale=scale)
+    return _aten("scaled_dot_product_attention", list(query.shape[:-1])
+            + [value.shape[-1]], None, query=query,
+                 key=key, value=value, attn_mask=attn_mask,
+                 is_causal=is_causal, scale=scale)
 
 
 def bilinear(input1, input2, weight, bias=None):
@@ -640,21 +697,25 @@ def bilinear(input1, input2, weight, bias=None):
 
 # Pooling, and sizes of maps
 
-def _pool(name, input, kernel_size, stride, padding, dilation, ceil_mode, **kwargs):
+def _pool(name, input, kernel_size, stride, padding, dilation, ceil_mode,
+        **kwargs):
     axes = _digits[name[-2]]
     _sized(input)
     if axes == 1:
         _channels_first(input)
     if len(input.shape) != axes + 2:
-        raise ValueError("%s needs a tensor with %d axes, but gets sizes %s" % (name, axes + 2, input.shape))
+        raise ValueError("%s needs a tensor with %d axes, but gets sizes %s"
+                % (name, axes + 2, input.shape))
     kernel = _list(kernel_size, axes)
     stride = kernel if stride is None or stride == [] else _list(stride, axes)
     padding = _list(padding, axes)
     dilation = _list(dilation, axes)
     sizes = list(input.shape[:2])
     for i in range(axes):
-        sizes.append(_window(input.shape[2 + i], kernel[i], stride[i], padding[i], dilation[i], ceil_mode))
-    return _aten(name, sizes, None, self=input, kernel_size=kernel, stride=stride, padding=padding,
+        sizes.append(_window(input.shape[2 + i], kernel[i], stride[i],
+                padding[i], dilation[i], ceil_mode))
+    return _aten(name, sizes, None, self=input, kernel_size=kernel,
+            stride=stride, padding=padding,
                  dilation=dilation, ceil_mode=ceil_mode, **kwargs)
 
 
@@ -666,36 +727,50 @@ def _no_indices(return_indices):
         raise ValueError("indices of a maximum are not supported")
 
 
-def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1,
+        ceil_mode=False, return_indices=False):
     _no_indices(return_indices)
-    return _pool("max_pool1d", input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _pool("max_pool1d", input, kernel_size, stride, padding, dilation,
+            ceil_mode)
 
 
-def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1,
+        ceil_mode=False, return_indices=False):
     _no_indices(return_indices)
-    return _pool("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _pool("max_pool2d", input, kernel_size, stride, padding, dilation,
+            ceil_mode)
 
 
-def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1,
+        ceil_mode=False, return_indices=False):
     _no_indices(return_indices)
-    return _pool("max_pool3d", input, kernel_size, stride, padding, dilation, ceil_mode)
+    return _pool("max_pool3d", input, kernel_size, stride, padding, dilation,
+            ceil_mode)
 
 
-def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True):
-    return _pool("avg_pool1d", input, kernel_size, stride, padding, 1, ceil_mode,
+def avg_pool1d(input, kernel_size, stride=None, padding=0, ceil_mode=False,
+        count_include_pad=True):
+    return _pool("avg_pool1d", input, kernel_size, stride, padding, 1,
+            ceil_mode,
                  count_include_pad=count_include_pad)
 
 
-def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False,
+        count_include_pad=True,
                divisor_override=None):
-    return _pool("avg_pool2d", input, kernel_size, stride, padding, 1, ceil_mode,
-                 count_include_pad=count_include_pad, divisor_override=divisor_override)
+    return _pool("avg_pool2d", input, kernel_size, stride, padding, 1,
+            ceil_mode,
+                 count_include_pad=count_include_pad,
+                 divisor_override=divisor_override)
 
 
-def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False,
+        count_include_pad=True,
                divisor_override=None):
-    return _pool("avg_pool3d", input, kernel_size, stride, padding, 1, ceil_mode,
-                 count_include_pad=count_include_pad, divisor_override=divisor_override)
+    return _pool("avg_pool3d", input, kernel_size, stride, padding, 1,
+            ceil_mode,
+                 count_include_pad=count_include_pad,
+                 divisor_override=divisor_override)
 
 
 def _adaptive(name, input, output_size):
@@ -704,7 +779,8 @@ def _adaptive(name, input, output_size):
     if axes == 1:
         _channels_first(input)
     if len(input.shape) != axes + 2:
-        raise ValueError("%s needs a tensor with %d axes, but gets sizes %s" % (name, axes + 2, input.shape))
+        raise ValueError("%s needs a tensor with %d axes, but gets sizes %s"
+                % (name, axes + 2, input.shape))
     out = _list(output_size, axes)
     sizes = list(input.shape[:2])
     for i in range(axes):
@@ -733,7 +809,8 @@ def adaptive_max_pool2d(input, output_size, return_indices=False):
     return _adaptive("adaptive_max_pool2d", input, output_size)
 
 
-def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None,
+def interpolate(input, size=None, scale_factor=None, mode="nearest",
+        align_corners=None,
                 recompute_scale_factor=None, antialias=False):
     _sized(input)
     axes = len(input.shape) - 2
@@ -746,15 +823,20 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         scale = _list(scale_factor, axes)
         for i in range(axes):
             sizes.append(_int(input.shape[2 + i] * scale[i]))
-    names = {"nearest": ["upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d"],
-             "bilinear": [None, "upsample_bilinear2d", None], "bicubic": [None, "upsample_bicubic2d", None]}
-    name = names[mode][axes - 1] if mode in names and axes in (1, 2, 3) else None
+    names = {"nearest": ["upsample_nearest1d", "upsample_nearest2d",
+            "upsample_nearest3d"],
+             "bilinear": [None, "upsample_bilinear2d", None], "bicubic": [None,
+                     "upsample_bicubic2d", None]}
+    name = names[mode][axes - 1] if mode in names and axes in (1, 2,
+            3) else None
     if name is None or antialias:
-        raise ValueError("interpolation `%s` of %d axes is not supported" % (mode, axes))
+        raise ValueError("interpolation `%s` of %d axes is not supported"
+                % (mode, axes))
     return _aten(name, sizes, None, self=input, align_corners=align_corners)
 
 
-def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=None):
+def upsample(input, size=None, scale_factor=None, mode="nearest",
+        align_corners=None):
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -763,7 +845,8 @@ def pixel_shuffle(input, upscale_factor):
     r = upscale_factor
     if c % (r * r):
         raise ValueError("its channels cannot be shuffled by %d" % r)
-    return _aten("pixel_shuffle", [b, c // (r * r), h * r, w * r], None, self=input, upscale_factor=r)
+    return _aten("pixel_shuffle", [b, c // (r * r), h * r, w * r], None,
+            self=input, upscale_factor=r)
 
 
 def pad(input, pad, mode="constant", value=None):
@@ -773,7 +856,8 @@ def pad(input, pad, mode="constant", value=None):
         raise ValueError("a pad of %d numbers is not supported" % len(pad))
     for i in range(len(pad) // 2):
         sizes[-1 - i] = sizes[-1 - i] + pad[2 * i] + pad[2 * i + 1]
-    return _aten("pad", sizes, input.dtype, self=input, pad=list(pad), mode=mode, value=value)
+    return _aten("pad", sizes, input.dtype, self=input, pad=list(pad),
+            mode=mode, value=value)
 
 
 def unfold(input, *args, **kwargs):
@@ -799,15 +883,19 @@ def _reduce(name, input, dim, keepdim):
             sizes.append(input.shape[i])
         elif keepdim:
             sizes.append(1)
-    return _aten(name, sizes, input.dtype, self=input, dim=axes, keepdim=keepdim)
+    return _aten(name, sizes, input.dtype, self=input, dim=axes,
+            keepdim=keepdim)
 
 
-def mean(input, dim=None, keepdim=False, dtype=None, axis=None, keepdims=False):
-    return _reduce("mean", input, axis if dim is None else dim, keepdim or keepdims)
+def mean(input, dim=None, keepdim=False, dtype=None, axis=None,
+        keepdims=False):
+    return _reduce("mean", input, axis if dim is None else dim, keepdim
+            or keepdims)
 
 
 def sum(input, dim=None, keepdim=False, dtype=None, axis=None, keepdims=False):
-    return _reduce("sum", input, axis if dim is None else dim, keepdim or keepdims)
+    return _reduce("sum", input, axis if dim is None else dim, keepdim
+            or keepdims)
 
 
 def amax(input, dim=None, keepdim=False):
@@ -887,7 +975,8 @@ def _reshape(name, input, sizes):
         if known == 0:
             raise ValueError("sizes %s are not supported" % (sizes,))
         if total % known != 0:
-            raise ValueError("sizes %s cannot become %s" % (input.shape, sizes))
+            raise ValueError("sizes %s cannot become %s" % (input.shape,
+                    sizes))
         sizes = [total // known if size == -1 else size for size in sizes]
     elif len(rest) != len(sizes) or not _fits(total, known):
         raise ValueError("sizes %s cannot become %s" % (input.shape, sizes))
@@ -916,8 +1005,10 @@ def flatten(input, start_dim=0, end_dim=-1):
     _sized(input)
     start = _axis(input, start_dim)
     end = _axis(input, end_dim)
-    sizes = list(input.shape[:start]) + [_count(input.shape[start:end + 1])] + list(input.shape[end + 1:])
-    return _aten("flatten", sizes, input.dtype, self=input, start_dim=start, end_dim=end)
+    sizes = list(input.shape[:start]) + [_count(input.shape[start:end
+            + 1])] + list(input.shape[end + 1:])
+    return _aten("flatten", sizes, input.dtype, self=input, start_dim=start,
+            end_dim=end)
 
 
 def ravel(input):
@@ -926,7 +1017,8 @@ def ravel(input):
 
 def unflatten(input, dim, sizes):
     dim = _axis(input, dim)
-    return _reshape("view", input, list(input.shape[:dim]) + list(sizes) + list(input.shape[dim + 1:]))
+    return _reshape("view", input, list(input.shape[:dim]) + list(sizes)
+            + list(input.shape[dim + 1:]))
 
 
 def squeeze(input, dim=None):
@@ -934,7 +1026,8 @@ def squeeze(input, dim=None):
     axes = _axes(input, dim)
     sizes = []
     for i in range(len(input.shape)):
-        if i not in axes or i == 0 and dim is None or not _fits(input.shape[i], 1):
+        if i not in axes or i == 0 and dim is None or not _fits(input.shape[i],
+                1):
             sizes.append(input.shape[i])
     return _aten("squeeze", sizes, input.dtype, self=input)
 
@@ -950,9 +1043,12 @@ def unsqueeze(input, dim):
 def permute(input, *dims):
     _sized(input)
     order = [_axis(input, d) for d in _sizes(dims)]
-    if len(order) != len(input.shape) or sorted(order) != list(range(len(order))):
-        raise ValueError("this order of axes does not fit sizes %s" % (input.shape,))
-    return _aten("permute", [input.shape[d] for d in order], input.dtype, self=input, dims=order)
+    if len(order) != len(input.shape) or sorted(order) != list(range(len(
+            order))):
+        raise ValueError("this order of axes does not fit sizes %s"
+                % (input.shape,))
+    return _aten("permute", [input.shape[d] for d in order], input.dtype,
+            self=input, dims=order)
 
 
 def transpose(input, dim0, dim1):
@@ -987,8 +1083,10 @@ def expand(input, *sizes):
         shape.insert(0, 1)
     out = []
     for i in range(len(sizes)):
-        if sizes[i] != -1 and not _fits(shape[i], 1) and not _fits(sizes[i], shape[i]):
-            raise ValueError("sizes %s cannot be expanded to %s" % (input.shape, sizes))
+        if sizes[i] != -1 and not _fits(shape[i], 1) and not _fits(sizes[i],
+                shape[i]):
+            raise ValueError("sizes %s cannot be expanded to %s"
+                    % (input.shape, sizes))
         out.append(shape[i] if sizes[i] == -1 else sizes[i])
     return _aten("expand", out, input.dtype, self=input, size=out)
 
@@ -1007,7 +1105,8 @@ def repeat(input, *sizes):
     while len(shape) < len(times):
         shape.insert(0, 1)
     out = [shape[i] * times[i] for i in range(len(times))]
-    whole = [out[i] if _fits(shape[i], 1) else shape[i] for i in range(len(times))]
+    whole = [out[i] if _fits(shape[i], 1) else shape[i]
+            for i in range(len(times))]
     if _fits(whole, out):
         return expand(input, out)
     if len(shape) != len(input.shape):
@@ -1034,8 +1133,10 @@ def cat(tensors, dim=0, axis=None):
     sizes = list(tensors[0].shape)
     for x in tensors[1:]:
         for i in range(len(sizes)):
-            if len(x.shape) != len(sizes) or i != dim and not _fits(x.shape[i], sizes[i]):
-                raise ValueError("sizes %s and %s cannot be joined" % (tensors[0].shape, x.shape))
+            if len(x.shape) != len(sizes) or i != dim and not _fits(x.shape[i],
+                    sizes[i]):
+                raise ValueError("sizes %s and %s cannot be joined"
+                        % (tensors[0].shape, x.shape))
         sizes[dim] = sizes[dim] + x.shape[dim]
     return _aten("cat", sizes, tensors[0].dtype, tensors=tensors, dim=dim)
 
@@ -1050,7 +1151,8 @@ def stack(tensors, dim=0):
     sizes = list(tensors[0].shape)
     for x in tensors:
         if not _fits(list(x.shape), sizes):
-            raise ValueError("sizes %s and %s cannot be stacked" % (tensors[0].shape, x.shape))
+            raise ValueError("sizes %s and %s cannot be stacked"
+                    % (tensors[0].shape, x.shape))
     sizes.insert(dim, len(tensors))
     return _aten("stack", sizes, tensors[0].dtype, tensors=tensors, dim=dim)
 
@@ -1099,7 +1201,8 @@ def unbind(input, dim=0):
     count = sizes.pop(dim)
     if count > 512:
         raise ValueError("%d parts are too many" % count)
-    return _aten_parts("unbind", [sizes for i in range(count)], input.dtype, self=input, dim=dim)
+    return _aten_parts("unbind", [sizes for i in range(count)], input.dtype,
+            self=input, dim=dim)
 
 
 def select(input, dim, index):
@@ -1108,8 +1211,10 @@ def select(input, dim, index):
     sizes = list(input.shape)
     size = sizes.pop(dim)
     if index >= size or index < -size:
-        raise ValueError("there is no place %d in sizes %s" % (index, input.shape))
-    return _aten("select", sizes, input.dtype, self=input, dim=dim, index=index)
+        raise ValueError("there is no place %d in sizes %s" % (index,
+                input.shape))
+    return _aten("select", sizes, input.dtype, self=input, dim=dim,
+            index=index)
 
 
 def narrow(input, dim, start, length):
@@ -1121,7 +1226,8 @@ def roll(input, shifts, dims=None):
         raise ValueError("roll without axes is not supported")
     shifts = [shifts] if isinstance(shifts, _int) else list(shifts)
     dims = [dims] if isinstance(dims, _int) else list(dims)
-    return _same("roll", input, shifts=shifts, dims=[_axis(input, d) for d in dims])
+    return _same("roll", input, shifts=shifts, dims=[_axis(input, d)
+            for d in dims])
 
 
 def gather(input, dim, index):
@@ -1131,7 +1237,8 @@ def gather(input, dim, index):
 def index_select(input, dim, index):
     sizes = list(input.shape)
     sizes[_axis(input, dim)] = index.shape[0]
-    return _aten("index_select", sizes, input.dtype, self=input, dim=_axis(input, dim), index=index)
+    return _aten("index_select", sizes, input.dtype, self=input,
+            dim=_axis(input, dim), index=index)
 
 
 def _range(input, dim, start, stop, step):
@@ -1169,16 +1276,25 @@ def _part(input, index):
             at += 1
         elif _is_tensor(i):
             if len(i.shape) != 1 or i.dtype != "int64":
-                raise ValueError("an index of sizes %s is not supported" % (i.shape,))
+                raise ValueError("an index of sizes %s is not supported"
+                        % (i.shape,))
             input = index_select(input, at, i)
             at += 1
         elif isinstance(i, _int):
             input = select(input, at, i)
         elif isinstance(i, (list, tuple)):
-            raise ValueError("a list as an index is not supported")
+            parts = []
+            for k in i:
+                if not isinstance(k, _int):
+                    raise ValueError("this list as an index is not supported")
+                end = None if k == -1 else k + 1
+                parts.append(_range(input, at, k, end, None))
+            input = parts[0] if len(parts) == 1 else cat(parts, at)
+            at += 1
         else:
             if at >= len(input.shape):
-                raise ValueError("sizes %s have no axis %d" % (input.shape, at))
+                raise ValueError("sizes %s have no axis %d" % (input.shape,
+                        at))
             input = _range(input, at, i.start, i.stop, i.step)
             at += 1
     return input
@@ -1264,17 +1380,20 @@ def _filled(name, sizes, dtype, usual, **kwargs):
     return _aten(name, sizes, usual if dtype is None else dtype, **kwargs)
 
 
-def zeros(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def zeros(*size, out=None, dtype=None, layout=None, device=None,
+        requires_grad=False):
     x = _filled("zeros", _sizes(size), dtype, "float32")
     _zeros.append(x)
     return x
 
 
-def ones(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def ones(*size, out=None, dtype=None, layout=None, device=None,
+        requires_grad=False):
     return _filled("ones", _sizes(size), dtype, "float32")
 
 
-def full(size, fill_value, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def full(size, fill_value, out=None, dtype=None, layout=None, device=None,
+        requires_grad=False):
     return _filled("full", list(size), dtype, "float32", fill_value=fill_value)
 
 
@@ -1287,7 +1406,8 @@ def ones_like(input, dtype=None, device=None, requires_grad=False):
 
 
 def full_like(input, fill_value, dtype=None, device=None):
-    return _filled("full", list(input.shape), dtype, input.dtype, fill_value=fill_value)
+    return _filled("full", list(input.shape), dtype, input.dtype,
+            fill_value=fill_value)
 
 
 def new_zeros(input, *size, dtype=None, device=None):
@@ -1298,15 +1418,18 @@ def new_ones(input, *size, dtype=None, device=None):
     return _filled("ones", _sizes(size), dtype, input.dtype)
 
 
-def empty(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def empty(*size, out=None, dtype=None, layout=None, device=None,
+        requires_grad=False):
     return _leaf(_sizes(size), dtype)
 
 
-def randn(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def randn(*size, out=None, dtype=None, layout=None, device=None,
+        requires_grad=False):
     return _leaf(_sizes(size), dtype)
 
 
-def rand(*size, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def rand(*size, out=None, dtype=None, layout=None, device=None,
+        requires_grad=False):
     return _leaf(_sizes(size), dtype)
 
 
@@ -1330,7 +1453,8 @@ def tensor(data, dtype=None, device=None, requires_grad=False):
     if _is_tensor(data):
         return data
     if isinstance(data, (_int, _float)):
-        return _aten("scalar_tensor", [], "float32" if dtype is None else dtype, s=data)
+        return _aten("scalar_tensor", [], "float32"
+                if dtype is None else dtype, s=data)
     return _leaf(_flat_sizes(data), dtype)
 
 
@@ -1339,18 +1463,22 @@ def as_tensor(data, dtype=None, device=None):
 
 
 def FloatTensor(*sizes):
-    return tensor(sizes[0]) if isinstance(sizes[0], list) else _leaf(_sizes(sizes))
+    return tensor(sizes[0]) if isinstance(sizes[0],
+            list) else _leaf(_sizes(sizes))
 
 
 def Tensor(*sizes):
-    return tensor(sizes[0]) if isinstance(sizes[0], list) else _leaf(_sizes(sizes))
+    return tensor(sizes[0]) if isinstance(sizes[0],
+            list) else _leaf(_sizes(sizes))
 
 
-def arange(start, end=None, step=1, out=None, dtype=None, layout=None, device=None, requires_grad=False):
+def arange(start, end=None, step=1, out=None, dtype=None, layout=None,
+        device=None, requires_grad=False):
     if end is None:
         end = start
         start = 0
-    whole = isinstance(start, _int) and isinstance(end, _int) and isinstance(step, _int)
+    whole = isinstance(start, _int) and isinstance(end,
+            _int) and isinstance(step, _int)
     count = _int(_math_ceil((end - start) / step))
     type = ("int64" if whole else "float32") if dtype is None else dtype
     return _aten("arange", [count], type, start=start, end=end, step=step)
@@ -1480,6 +1608,9 @@ class Module:
     def __setattr__(self, name, value):
         setattr(self, name, value)
 
+    def __getattr__(self, name):
+        return getattr(self, name)
+
     def load_state_dict(self, state, strict=True):
         pass
 
@@ -1502,7 +1633,8 @@ class ArgumentParser:
     def __init__(self, *args, **kwargs):
         self.options = _Options()
 
-    def add_argument(self, *names, default=None, type=None, action=None, **kwargs):
+    def add_argument(self, *names, default=None, type=None, action=None,
+            **kwargs):
         value = default
         if action in ("store_true", "store_false") and default is None:
             value = action == "store_false"
@@ -1532,7 +1664,8 @@ class Sequential(Module):
 
     def append(self, module):
         if not isinstance(module, Module):
-            raise ValueError("%s in a list of modules is not supported" % (module,))
+            raise ValueError("%s in a list of modules is not supported"
+                    % (module,))
         self.add_module(str(len(self)), module)
         return self
 
@@ -1634,20 +1767,24 @@ class Identity(Module):
 
 
 class _Conv(Module):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1,
+            padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
         axes = self.axes
         if in_channels % groups or out_channels % groups:
-            raise ValueError("%d groups do not divide %d and %d channels" % (groups, in_channels, out_channels))
+            raise ValueError("%d groups do not divide %d and %d channels"
+                    % (groups, in_channels, out_channels))
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = tuple(_list(kernel_size, axes))
         self.stride = tuple(_list(stride, axes))
-        self.padding = padding if isinstance(padding, str) else tuple(_list(padding, axes))
+        self.padding = padding if isinstance(padding,
+                str) else tuple(_list(padding, axes))
         self.dilation = tuple(_list(dilation, axes))
         self.groups = groups
         self.padding_mode = padding_mode
-        self.weight = Parameter(_leaf([out_channels, in_channels // groups] + list(self.kernel_size)))
+        self.weight = Parameter(_leaf([out_channels, in_channels // groups]
+                + list(self.kernel_size)))
         self.bias = Parameter(_leaf([out_channels])) if bias else None
 
     def forward(self, input):
@@ -1662,8 +1799,10 @@ class _Conv(Module):
             input = pad(input, sides, mode=self.padding_mode)
             padding = 0
         elif self.padding_mode != "zeros":
-            raise ValueError("padding `same` of mode `%s` is not supported" % self.padding_mode)
-        return _conv(self.call, input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+            raise ValueError("padding `same` of mode `%s` is not supported"
+                    % self.padding_mode)
+        return _conv(self.call, input, self.weight, self.bias, self.stride,
+                padding, self.dilation, self.groups)
 
 
 class Conv1d(_Conv):
@@ -1682,11 +1821,14 @@ class Conv3d(_Conv):
 
 
 class _Deconv(Module):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
-                 bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1,
+            padding=0, output_padding=0, groups=1,
+                 bias=True, dilation=1, padding_mode="zeros", device=None,
+                 dtype=None):
         axes = self.axes
         if in_channels % groups or out_channels % groups:
-            raise ValueError("%d groups do not divide %d and %d channels" % (groups, in_channels, out_channels))
+            raise ValueError("%d groups do not divide %d and %d channels"
+                    % (groups, in_channels, out_channels))
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.kernel_size = tuple(_list(kernel_size, axes))
@@ -1695,13 +1837,16 @@ class _Deconv(Module):
         self.output_padding = tuple(_list(output_padding, axes))
         self.dilation = tuple(_list(dilation, axes))
         self.groups = groups
-        self.weight = Parameter(_leaf([in_channels, out_channels // groups] + list(self.kernel_size)))
+        self.weight = Parameter(_leaf([in_channels, out_channels // groups]
+                + list(self.kernel_size)))
         self.bias = Parameter(_leaf([out_channels])) if bias else None
 
     def forward(self, input, output_size=None):
         if output_size is not None:
-            raise ValueError("`output_size` of a transposed convolution is not supported")
-        return _deconv(self.call, input, self.weight, self.bias, self.stride, self.padding, self.output_padding,
+            raise ValueError(
+                "`output_size` of a transposed convolution is not supported")
+        return _deconv(self.call, input, self.weight, self.bias, self.stride,
+                self.padding, self.output_padding,
                        self.groups, self.dilation)
 
 
@@ -1721,7 +1866,8 @@ class ConvTranspose3d(_Deconv):
 
 
 class Linear(Module):
-    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+    def __init__(self, in_features, out_features, bias=True, device=None,
+            dtype=None):
         self.in_features = in_features
         self.out_features = out_features
         self.weight = Parameter(_leaf([out_features, in_features]))
@@ -1732,8 +1878,10 @@ class Linear(Module):
 
 
 class Embedding(Module):
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0,
-                 scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None, dtype=None):
+    def __init__(self, num_embeddings, embedding_dim, padding_idx=None,
+            max_norm=None, norm_type=2.0,
+                 scale_grad_by_freq=False, sparse=False, _weight=None,
+                 _freeze=False, device=None, dtype=None):
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.weight = Parameter(_leaf([num_embeddings, embedding_dim]))
@@ -1743,21 +1891,26 @@ class Embedding(Module):
 
 
 class _BatchNorm(Module):
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None,
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True,
+            track_running_stats=True, device=None,
                  dtype=None):
         self.num_features = num_features
         self.eps = eps
         self.weight = Parameter(_leaf([num_features])) if affine else None
         self.bias = Parameter(_leaf([num_features])) if affine else None
-        self.running_mean = _leaf([num_features]) if track_running_stats else None
-        self.running_var = _leaf([num_features]) if track_running_stats else None
+        self.running_mean = _leaf([
+                num_features]) if track_running_stats else None
+        self.running_var = _leaf([
+                num_features]) if track_running_stats else None
 
     def forward(self, input):
         if _is_open(input) and 2 in self.ranks:
             _settle(input, [self.num_features])
         if len(_sized(input).shape) not in self.ranks:
-            raise ValueError("this norm does not fit sizes %s" % (input.shape,))
-        return batch_norm(input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+            raise ValueError("this norm does not fit sizes %s"
+                    % (input.shape,))
+        return batch_norm(input, self.running_mean, self.running_var,
+                self.weight, self.bias, eps=self.eps)
 
 
 class BatchNorm1d(_BatchNorm):
@@ -1777,16 +1930,20 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(Module):
-    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False, track_running_stats=False, device=None,
+    def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False,
+            track_running_stats=False, device=None,
                  dtype=None):
         self.eps = eps
         self.weight = Parameter(_leaf([num_features])) if affine else None
         self.bias = Parameter(_leaf([num_features])) if affine else None
-        self.running_mean = _leaf([num_features]) if track_running_stats else None
-        self.running_var = _leaf([num_features]) if track_running_stats else None
+        self.running_mean = _leaf([
+                num_features]) if track_running_stats else None
+        self.running_var = _leaf([
+                num_features]) if track_running_stats else None
 
     def forward(self, input):
-        return instance_norm(input, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps)
+        return instance_norm(input, self.running_mean, self.running_var,
+                self.weight, self.bias, eps=self.eps)
 
 
 class InstanceNorm1d(_InstanceNorm):
@@ -1802,22 +1959,28 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LayerNorm(Module):
-    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
-        sizes = [normalized_shape] if isinstance(normalized_shape, _int) else list(normalized_shape)
+    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True,
+            bias=True, device=None, dtype=None):
+        sizes = [normalized_shape] if isinstance(normalized_shape,
+                _int) else list(normalized_shape)
         self.normalized_shape = tuple(sizes)
         self.eps = eps
         self.weight = Parameter(_leaf(sizes)) if elementwise_affine else None
-        self.bias = Parameter(_leaf(sizes)) if elementwise_affine and bias else None
+        self.bias = Parameter(_leaf(
+                sizes)) if elementwise_affine and bias else None
 
     def forward(self, input):
         if _is_open(input) and len(self.normalized_shape) == 1:
             _settle(input, [self.normalized_shape[0]])
-        return layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+        return layer_norm(input, self.normalized_shape, self.weight, self.bias,
+                self.eps)
 
 
 class RMSNorm(Module):
-    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None):
-        sizes = [normalized_shape] if isinstance(normalized_shape, _int) else list(normalized_shape)
+    def __init__(self, normalized_shape, eps=None, elementwise_affine=True,
+            device=None, dtype=None):
+        sizes = [normalized_shape] if isinstance(normalized_shape,
+                _int) else list(normalized_shape)
         self.normalized_shape = tuple(sizes)
         self.eps = eps
         self.weight = Parameter(_leaf(sizes)) if elementwise_affine else None
@@ -1827,7 +1990,8 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True, device=None, dtype=None):
+    def __init__(self, num_groups, num_channels, eps=1e-5, affine=True,
+            device=None, dtype=None):
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps
@@ -1835,7 +1999,8 @@ class GroupNorm(Module):
         self.bias = Parameter(_leaf([num_channels])) if affine else None
 
     def forward(self, input):
-        return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+        return group_norm(input, self.num_groups, self.weight, self.bias,
+                self.eps)
 
 
 class ReLU(Module):
@@ -2039,7 +2204,8 @@ class Unflatten(Module):
 
 
 class _MaxPool(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False):
+    def __init__(self, kernel_size, stride=None, padding=0, dilation=1,
+            return_indices=False, ceil_mode=False):
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
@@ -2048,7 +2214,8 @@ class _MaxPool(Module):
         _no_indices(return_indices)
 
     def forward(self, input):
-        return _pool(self.call, input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode)
+        return _pool(self.call, input, self.kernel_size, self.stride,
+                self.padding, self.dilation, self.ceil_mode)
 
 
 class MaxPool1d(_MaxPool):
@@ -2064,7 +2231,8 @@ class MaxPool3d(_MaxPool):
 
 
 class _AvgPool(Module):
-    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
+    def __init__(self, kernel_size, stride=None, padding=0, ceil_mode=False,
+            count_include_pad=True,
                  divisor_override=None):
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
@@ -2074,8 +2242,10 @@ class _AvgPool(Module):
         self.divisor_override = divisor_override
 
     def forward(self, input):
-        return _pool(self.call, input, self.kernel_size, self.stride, self.padding, 1, self.ceil_mode,
-                     count_include_pad=self.count_include_pad, divisor_override=self.divisor_override)
+        return _pool(self.call, input, self.kernel_size, self.stride,
+                self.padding, 1, self.ceil_mode,
+                     count_include_pad=self.count_include_pad,
+                     divisor_override=self.divisor_override)
 
 
 class AvgPool1d(_AvgPool):
@@ -2116,7 +2286,8 @@ class AdaptiveMaxPool2d(_AdaptivePool):
 
 
 class Upsample(Module):
-    def __init__(self, size=None, scale_factor=None, mode="nearest", align_corners=None,
+    def __init__(self, size=None, scale_factor=None, mode="nearest",
+            align_corners=None,
                  recompute_scale_factor=None):
         self.size = size
         self.scale_factor = scale_factor
@@ -2124,7 +2295,8 @@ class Upsample(Module):
         self.align_corners = align_corners
 
     def forward(self, input):
-        return interpolate(input, self.size, self.scale_factor, self.mode, self.align_corners)
+        return interpolate(input, self.size, self.scale_factor, self.mode,
+                self.align_corners)
 
 
 class UpsamplingNearest2d(Upsample):
@@ -2193,10 +2365,13 @@ class ReplicationPad2d(_Pad):
 # Recurrent layers
 
 class _Recurrent(Module):
-    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
-                 bidirectional=False, proj_size=0, nonlinearity="tanh", device=None, dtype=None):
+    def __init__(self, input_size, hidden_size, num_layers=1, bias=True,
+            batch_first=False, dropout=0.0,
+                 bidirectional=False, proj_size=0, nonlinearity="tanh",
+                 device=None, dtype=None):
         if proj_size or nonlinearity != "tanh":
-            raise ValueError("`proj_size` and other functions than tanh are not supported")
+            raise ValueError(
+                "`proj_size` and other functions than tanh are not supported")
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers
@@ -2228,19 +2403,24 @@ class _Recurrent(Module):
         if _is_open(input):
             _ask(input, "LENGTHx%d" % self.input_size)
         if len(input.shape) != 3 or not _fits(input.shape[2], self.input_size):
-            raise ValueError("it needs %d features, but gets sizes %s" % (self.input_size, input.shape))
+            raise ValueError("it needs %d features, but gets sizes %s"
+                    % (self.input_size, input.shape))
         ways = 2 if self.bidirectional else 1
         batch = input.shape[0] if self.batch_first else input.shape[1]
         state = [self.num_layers * ways, batch, self.hidden_size]
         sizes = [list(input.shape[:2]) + [ways * self.hidden_size], state]
         for x in (hx if isinstance(hx, (list, tuple)) else [hx]):
             if x is not None and not _fits(list(x.shape), state):
-                raise ValueError("it needs a state of sizes %s, but gets %s" % (state, x.shape))
+                raise ValueError("it needs a state of sizes %s, but gets %s"
+                        % (state, x.shape))
         if self.call == "lstm":
             sizes.append(state)
-        out = _aten_many(self.call, sizes, None, input=input, hx=self._state(hx),
-                         params=[getattr(self, n) for n in self._names], has_biases=self.bias,
-                         num_layers=self.num_layers, dropout=self.dropout, bidirectional=self.bidirectional,
+        out = _aten_many(self.call, sizes, None, input=input,
+                hx=self._state(hx),
+                         params=[getattr(self, n)
+                                 for n in self._names], has_biases=self.bias,
+                         num_layers=self.num_layers, dropout=self.dropout,
+                         bidirectional=self.bidirectional,
                          batch_first=self.batch_first)
         if self.call == "lstm":
             return out[0], (out[1], out[2])
@@ -2274,12 +2454,17 @@ class RNN(_Recurrent):
 
 
 class _Cell(Module):
-    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+    def __init__(self, input_size, hidden_size, bias=True, device=None,
+            dtype=None):
         self.hidden_size = hidden_size
-        self.weight_ih = Parameter(_leaf([self.gates * hidden_size, input_size]))
-        self.weight_hh = Parameter(_leaf([self.gates * hidden_size, hidden_size]))
-        self.bias_ih = Parameter(_leaf([self.gates * hidden_size])) if bias else None
-        self.bias_hh = Parameter(_leaf([self.gates * hidden_size])) if bias else None
+        self.weight_ih = Parameter(_leaf([self.gates * hidden_size,
+                input_size]))
+        self.weight_hh = Parameter(_leaf([self.gates * hidden_size,
+                hidden_size]))
+        self.bias_ih = Parameter(_leaf([
+                self.gates * hidden_size])) if bias else None
+        self.bias_hh = Parameter(_leaf([
+                self.gates * hidden_size])) if bias else None
 
 
 class LSTMCell(_Cell):
@@ -2289,7 +2474,8 @@ class LSTMCell(_Cell):
         if hx is None:
             raise ValueError("a cell without a state is not supported")
         h, c = hx
-        sums = linear(input, self.weight_ih, self.bias_ih) + linear(h, self.weight_hh, self.bias_hh)
+        sums = linear(input, self.weight_ih, self.bias_ih) + linear(h,
+                self.weight_hh, self.bias_hh)
         i, f, g, o = chunk(sums, 4, 1)
         c = sigmoid(f) * c + sigmoid(i) * tanh(g)
         return sigmoid(o) * tanh(c), c
@@ -2312,12 +2498,17 @@ class GRUCell(_Cell):
 # Attention
 
 class MultiheadAttention(Module):
-    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False,
-                 kdim=None, vdim=None, batch_first=False, device=None, dtype=None):
-        if add_bias_kv or add_zero_attn or kdim not in (None, embed_dim) or vdim not in (None, embed_dim):
-            raise ValueError("these arguments of MultiheadAttention are not supported")
+    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True,
+            add_bias_kv=False, add_zero_attn=False,
+                 kdim=None, vdim=None, batch_first=False, device=None,
+                 dtype=None):
+        if add_bias_kv or add_zero_attn or kdim not in (None,
+                embed_dim) or vdim not in (None, embed_dim):
+            raise ValueError(
+                    "these arguments of MultiheadAttention are not supported")
         if embed_dim % num_heads:
-            raise ValueError("%d heads do not divide %d" % (num_heads, embed_dim))
+            raise ValueError("%d heads do not divide %d" % (num_heads,
+                    embed_dim))
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.batch_first = batch_first
@@ -2327,9 +2518,11 @@ class MultiheadAttention(Module):
 
     def _heads(self, x):
         b, length, width = x.shape
-        return x.view(b, length, self.num_heads, width // self.num_heads).transpose(1, 2)
+        return x.view(b, length, self.num_heads,
+                width // self.num_heads).transpose(1, 2)
 
-    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
+    def forward(self, query, key, value, key_padding_mask=None,
+            need_weights=True, attn_mask=None,
                 average_attn_weights=True, is_causal=False):
         if key_padding_mask is not None:
             raise ValueError("a mask of padding is not supported")
@@ -2340,15 +2533,19 @@ class MultiheadAttention(Module):
             value = query if same else value.transpose(0, 1)
         width = self.embed_dim
         if same:
-            q, k, v = linear(query, self.in_proj_weight, self.in_proj_bias).chunk(3, -1)
+            q, k, v = linear(query, self.in_proj_weight,
+                    self.in_proj_bias).chunk(3, -1)
         else:
             w = self.in_proj_weight.chunk(3, 0)
-            b = self.in_proj_bias.chunk(3, 0) if self.in_proj_bias is not None else (None, None, None)
+            b = self.in_proj_bias.chunk(3,
+                    0) if self.in_proj_bias is not None else (None, None, None)
             q = linear(query, w[0], b[0])
             k = linear(key, w[1], b[1])
             v = linear(value, w[2], b[2])
-        y = scaled_dot_product_attention(self._heads(q), self._heads(k), self._heads(v), attn_mask,
-                                         is_causal=is_causal and attn_mask is None)
+        y = scaled_dot_product_attention(self._heads(q), self._heads(k),
+                self._heads(v), attn_mask,
+                                         is_causal=is_causal
+                                         and attn_mask is None)
         b, heads, length, each = y.shape
         y = self.out_proj(y.transpose(1, 2).reshape(b, length, width))
         return y if self.batch_first else y.transpose(0, 1), None
@@ -2365,9 +2562,12 @@ def _function(name):
 
 
 class TransformerEncoderLayer(Module):
-    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5,
-                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1,
+            activation="relu", layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None,
+                 dtype=None):
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias,
+                batch_first=batch_first)
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
@@ -2379,24 +2579,33 @@ class TransformerEncoderLayer(Module):
         self.activation = _function(activation)
 
     def _attend(self, x, mask, padding, is_causal):
-        return self.dropout1(self.self_attn(x, x, x, padding, attn_mask=mask, is_causal=is_causal)[0])
+        return self.dropout1(self.self_attn(x, x, x, padding, attn_mask=mask,
+                is_causal=is_causal)[0])
 
     def _feed(self, x):
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return self.dropout2(self.linear2(self.dropout(self.activation(
+                self.linear1(x)))))
 
-    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+    def forward(self, src, src_mask=None, src_key_padding_mask=None,
+            is_causal=False):
         if self.norm_first:
-            src = src + self._attend(self.norm1(src), src_mask, src_key_padding_mask, is_causal)
+            src = src + self._attend(self.norm1(src), src_mask,
+                    src_key_padding_mask, is_causal)
             return src + self._feed(self.norm2(src))
-        src = self.norm1(src + self._attend(src, src_mask, src_key_padding_mask, is_causal))
+        src = self.norm1(src + self._attend(src, src_mask,
+                src_key_padding_mask, is_causal))
         return self.norm2(src + self._feed(src))
 
 
 class TransformerDecoderLayer(Module):
-    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation="relu", layer_norm_eps=1e-5,
-                 batch_first=False, norm_first=False, bias=True, device=None, dtype=None):
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first)
+    def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1,
+            activation="relu", layer_norm_eps=1e-5,
+                 batch_first=False, norm_first=False, bias=True, device=None,
+                 dtype=None):
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias,
+                batch_first=batch_first)
+        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias,
+                batch_first=batch_first)
         self.linear1 = Linear(d_model, dim_feedforward, bias)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias)
@@ -2409,13 +2618,18 @@ class TransformerDecoderLayer(Module):
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
 
-    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
-                memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False):
-        own = lambda x: self.dropout1(self.self_attn(x, x, x, tgt_key_padding_mask, attn_mask=tgt_mask,
-                                                     is_causal=tgt_is_causal)[0])
-        cross = lambda x: self.dropout2(self.multihead_attn(x, memory, memory, memory_key_padding_mask,
-                                                            attn_mask=memory_mask)[0])
-        feed = lambda x: self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None,
+            tgt_key_padding_mask=None,
+                memory_key_padding_mask=None, tgt_is_causal=False,
+                memory_is_causal=False):
+        own = lambda x: self.dropout1(self.self_attn(
+            x, x, x, tgt_key_padding_mask, attn_mask=tgt_mask,
+            is_causal=tgt_is_causal)[0])
+        cross = lambda x: self.dropout2(self.multihead_attn(
+            x, memory, memory, memory_key_padding_mask,
+            attn_mask=memory_mask)[0])
+        feed = lambda x: self.dropout3(self.linear2(self.dropout(
+                self.activation(self.linear1(x)))))
         if self.norm_first:
             tgt = tgt + own(self.norm1(tgt))
             tgt = tgt + cross(self.norm2(tgt))
@@ -2426,11 +2640,14 @@ class TransformerDecoderLayer(Module):
 
 
 class TransformerEncoder(Module):
-    def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
-        self.layers = ModuleList([deepcopy(encoder_layer) for i in range(num_layers)])
+    def __init__(self, encoder_layer, num_layers, norm=None,
+            enable_nested_tensor=True, mask_check=True):
+        self.layers = ModuleList([deepcopy(encoder_layer)
+                for i in range(num_layers)])
         self.norm = norm
 
-    def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=False):
+    def forward(self, src, mask=None, src_key_padding_mask=None,
+            is_causal=False):
         for layer in self.layers:
             src = layer(src, mask, src_key_padding_mask, is_causal is True)
         return self.norm(src) if self.norm is not None else src
@@ -2438,14 +2655,44 @@ class TransformerEncoder(Module):
 
 class TransformerDecoder(Module):
     def __init__(self, decoder_layer, num_layers, norm=None):
-        self.layers = ModuleList([deepcopy(decoder_layer) for i in range(num_layers)])
+        self.layers = ModuleList([deepcopy(decoder_layer)
+                for i in range(num_layers)])
         self.norm = norm
 
-    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None,
-                memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False):
+    def forward(self, tgt, memory, tgt_mask=None, memory_mask=None,
+            tgt_key_padding_mask=None,
+                memory_key_padding_mask=None, tgt_is_causal=False,
+                memory_is_causal=False):
         for layer in self.layers:
-            tgt = layer(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+            tgt = layer(tgt, memory, tgt_mask, memory_mask,
+                    tgt_key_padding_mask, memory_key_padding_mask)
         return self.norm(tgt) if self.norm is not None else tgt
+
+
+class Transformer(Module):
+    def __init__(self, d_model=512, nhead=8, num_encoder_layers=6,
+            num_decoder_layers=6, dim_feedforward=2048, dropout=0.1,
+            activation="relu", custom_encoder=None, custom_decoder=None,
+            layer_norm_eps=1e-5, batch_first=False, norm_first=False,
+            bias=True, device=None, dtype=None):
+        if custom_encoder is not None or custom_decoder is not None:
+            raise ValueError("another encoder or decoder is not supported")
+        self.batch_first = batch_first
+        self.encoder = TransformerEncoder(TransformerEncoderLayer(
+            d_model, nhead, dim_feedforward, dropout, activation,
+            layer_norm_eps, batch_first, norm_first, bias),
+            num_encoder_layers, LayerNorm(d_model, layer_norm_eps, bias=bias))
+        self.decoder = TransformerDecoder(TransformerDecoderLayer(
+            d_model, nhead, dim_feedforward, dropout, activation,
+            layer_norm_eps, batch_first, norm_first, bias),
+            num_decoder_layers, LayerNorm(d_model, layer_norm_eps, bias=bias))
+
+    def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None,
+            src_key_padding_mask=None, tgt_key_padding_mask=None,
+            memory_key_padding_mask=None):
+        memory = self.encoder(src, src_mask, src_key_padding_mask)
+        return self.decoder(tgt, memory, tgt_mask, memory_mask,
+            tgt_key_padding_mask, memory_key_padding_mask)
 
 
 # Losses and the like are made, and not called.

@@ -10,7 +10,7 @@ enum { TYPE_REAL = 7, TYPE_WHOLE = 5, TYPE_TRUTH = 12 };
 
 /* Tensors */
 
-static struct py_value *new_tensor(struct python *p, const char *word, int rank,
+static struct py_value *new_tensor(struct py *p, const char *word, int rank,
                                    const struct py_size *sizes, int type) {
   struct py_value *v = py_make(p, PY_TENSOR);
   struct py_tensor *t = v ? ARENA_NEW(p->arena, struct py_tensor) : NULL;
@@ -25,8 +25,8 @@ static struct py_value *new_tensor(struct python *p, const char *word, int rank,
   return v;
 }
 
-struct py_value *py_tensor(struct python *p, int rank,
-                           const struct py_size *sizes, int type) {
+struct py_value *py_tensor(struct py *p, int rank, const struct py_size *sizes,
+                           int type) {
   struct py_value *v = new_tensor(p, "constant", rank, sizes, type);
   if (!v)
     return NULL;
@@ -35,7 +35,7 @@ struct py_value *py_tensor(struct python *p, int rank,
   return v;
 }
 
-struct py_value *py_tensor_copy(struct python *p, const struct py_value *v) {
+struct py_value *py_tensor_copy(struct py *p, const struct py_value *v) {
   const struct py_tensor *t = v->tensor;
   struct py_value *copy = py_tensor(p, t->rank, t->sizes, t->type);
   if (copy)
@@ -43,7 +43,7 @@ struct py_value *py_tensor_copy(struct python *p, const struct py_value *v) {
   return copy;
 }
 
-static struct py_value *size_value(struct python *p, struct py_size size) {
+static struct py_value *size_value(struct py *p, struct py_size size) {
   struct py_value *v = py_int(p, size.count);
   if (v)
     v->power = size.power;
@@ -52,7 +52,7 @@ static struct py_value *size_value(struct python *p, struct py_size size) {
 
 /* An input whose sizes are not known has a batch, and says so if more of it
  * is asked for. */
-struct py_value *py_shape(struct python *p, struct py_value *tensor) {
+struct py_value *py_shape(struct py *p, struct py_value *tensor) {
   static const struct py_size batch = {1, 1};
   const struct py_tensor *t = tensor->tensor;
   struct py_value *v = py_make(p, PY_TUPLE);
@@ -71,7 +71,7 @@ static json_t *size_json(struct py_size size) {
                     : json_pack("{s:I}", "as_int", (json_int_t)size.count);
 }
 
-static void describe(struct python *p, const struct py_tensor *t) {
+static void describe(struct py *p, const struct py_tensor *t) {
   json_t *sizes = json_array();
   for (int i = 0; i < t->rank; i++)
     json_array_append_new(sizes, size_json(t->sizes[i]));
@@ -86,12 +86,13 @@ static json_t *name_json(const struct py_tensor *t) {
 }
 
 /* False: a parameter that PyTorch does not know of. */
-static bool reads(struct python *p, struct py_value *v) {
+static bool reads(struct py *p, struct py_value *v) {
   struct py_tensor *t = v->tensor;
   if (t->trained && !t->path.length && !p->building)
     return py_fail(p, "it has parameters that PyTorch does not register: use "
                       "nn.ModuleList, not a list");
-  t->used = true;
+  if (p->calls.count)
+    *VEC_PUSH(p->arena, &p->calls.at[p->calls.count - 1].reads) = t;
   return true;
 }
 
@@ -102,7 +103,7 @@ static bool all_of(const struct py_value *v, enum py_type type) {
   return true;
 }
 
-static json_t *list_json(struct python *p, const struct py_value *v) {
+static json_t *list_json(struct py *p, const struct py_value *v) {
   json_t *list = json_array();
   bool tensors = all_of(v, PY_TENSOR) && v->items.count;
   bool whole = all_of(v, PY_INT);
@@ -136,7 +137,7 @@ static double finite(double value) {
                             : value;
 }
 
-static json_t *value_json(struct python *p, struct py_value *v) {
+static json_t *value_json(struct py *p, struct py_value *v) {
   switch (v->type) {
   case PY_BOOL: return json_pack("{s:b}", "as_bool", (int)v->integer);
   case PY_INT:
@@ -166,7 +167,7 @@ static bool is_live(const struct py_value *v) {
   return false;
 }
 
-static bool take_sizes(struct python *p, const struct py_value *v,
+static bool take_sizes(struct py *p, const struct py_value *v,
                        struct py_size *sizes, int *rank) {
   *rank = 0;
   if (!v || (v->type != PY_LIST && v->type != PY_TUPLE) ||
@@ -205,7 +206,7 @@ static struct py_value *arg(const struct py_args *a, size_t index) {
 /* Calls */
 
 /* Opens a call; its inputs are written. */
-static json_t *open_call(struct python *p, struct py_args *a, bool *live) {
+static json_t *open_call(struct py *p, struct py_args *a, bool *live) {
   struct slice name = a->by_place.at[0]->text;
   json_t *inputs = json_array();
   for (size_t i = 0; i + 1 < a->by_name.count; i += 2) {
@@ -231,14 +232,14 @@ static json_t *open_call(struct python *p, struct py_args *a, bool *live) {
 }
 
 /* Lines of calls, for messages about them. */
-static void keep_line(struct python *p, const char *name) {
+static void keep_line(struct py *p, const char *name) {
   const char *key = p->module.length
                         ? graph_text(p->graph, "%.*s", SLICE_ARG(p->module))
                         : name;
   map_add(p->arena, &p->lines, slice_of(key))->number = p->line;
 }
 
-static struct py_value *new_output(struct python *p, struct py_args *a,
+static struct py_value *new_output(struct py *p, struct py_args *a,
                                    const struct py_value *sizes, bool live) {
   struct py_size all[MOST_AXES];
   struct py_value *type = arg(a, 2), *v;
@@ -256,20 +257,23 @@ static struct py_value *new_output(struct python *p, struct py_args *a,
   return v;
 }
 
-enum outputs { OUTPUT_ONE, OUTPUT_PARTS, OUTPUT_MANY };
+enum trace_outputs { OUTPUT_ONE, OUTPUT_PARTS, OUTPUT_MANY };
 
-static struct py_value *trace(struct python *p, struct py_args *a,
-                              enum outputs how) {
+static struct py_value *trace(struct py *p, struct py_args *a,
+                              enum trace_outputs how) {
   struct py_value *all = py_make(p, PY_TUPLE), *sizes = arg(a, 1);
   bool live = false;
   json_t *names = json_array();
-  if (!all || !sizes || json_array_size(p->calls) >= MOST_OPERATORS ||
+  if (!all || !sizes || p->calls.count >= MOST_OPERATORS ||
       !exported_knows(arg(a, 0)->text)) {
     json_decref(names);
     return py_fail(p, "netc has no equivalent of `%.*s`",
                    SLICE_ARG(arg(a, 0)->text));
   }
+  size_t index = p->calls.count;
+  VEC_PUSH(p->arena, &p->calls);
   json_t *call = open_call(p, a, &live);
+  p->calls.at[index].json = call;
   for (size_t i = 0;
        !p->error && i < (how == OUTPUT_ONE ? 1 : sizes->items.count); i++) {
     struct py_value *out =
@@ -281,29 +285,29 @@ static struct py_value *trace(struct python *p, struct py_args *a,
                                      ? name
                                      : json_pack("{s:o}", "as_tensor", name));
     py_push(p, &all->items, out);
+    *VEC_PUSH(p->arena, &p->calls.at[index].makes) = out->tensor;
   }
   if (how == OUTPUT_PARTS)
     names = json_pack("[{s:o}]", "as_tensors", names);
   json_object_set_new(call, "outputs", names);
-  json_array_append_new(p->calls, call);
   if (p->error)
     return NULL;
   return how == OUTPUT_ONE ? all->items.at[0] : all;
 }
 
-struct py_value *trace_one(struct python *p, struct py_args *a) {
+struct py_value *trace_one(struct py *p, struct py_args *a) {
   return trace(p, a, OUTPUT_ONE);
 }
 
-struct py_value *trace_parts(struct python *p, struct py_args *a) {
+struct py_value *trace_parts(struct py *p, struct py_args *a) {
   return trace(p, a, OUTPUT_PARTS);
 }
 
-struct py_value *trace_many(struct python *p, struct py_args *a) {
+struct py_value *trace_many(struct py *p, struct py_args *a) {
   return trace(p, a, OUTPUT_MANY);
 }
 
-struct py_value *trace_leaf(struct python *p, struct py_args *a) {
+struct py_value *trace_leaf(struct py *p, struct py_args *a) {
   struct py_size sizes[MOST_AXES];
   int rank;
   if (!take_sizes(p, arg(a, 0), sizes, &rank))
@@ -315,7 +319,7 @@ struct py_value *trace_leaf(struct python *p, struct py_args *a) {
 }
 
 /* Sizes of two operands, each a list, as one. */
-struct py_value *trace_broadcast(struct python *p, struct py_args *a) {
+struct py_value *trace_broadcast(struct py *p, struct py_args *a) {
   const struct py_list *x = &arg(a, 0)->items, *y = &arg(a, 1)->items;
   struct py_value *v = py_make(p, PY_LIST), *one = py_int(p, 1);
   size_t rank = x->count > y->count ? x->count : y->count;
@@ -337,7 +341,7 @@ static bool same_size(const struct py_value *a, const struct py_value *b) {
 }
 
 /* Two sizes, or lists of them. */
-struct py_value *trace_fits(struct python *p, struct py_args *a) {
+struct py_value *trace_fits(struct py *p, struct py_args *a) {
   const struct py_value *x = arg(a, 0), *y = arg(a, 1);
   bool fits = same_size(x, y) && x->items.count == y->items.count;
   for (size_t i = 0; fits && i < x->items.count; i++)
@@ -351,25 +355,25 @@ static const struct py_tensor *tensor_arg(const struct py_args *a) {
   return arg(a, 0) && arg(a, 0)->type == PY_TENSOR ? arg(a, 0)->tensor : NULL;
 }
 
-static struct py_input *input_of(struct python *p, const struct py_args *a) {
+static struct py_input *input_of(struct py *p, const struct py_args *a) {
   const struct py_tensor *t = tensor_arg(a);
   return t && t->input ? &p->inputs[t->input - 1] : NULL;
 }
 
-struct py_value *trace_is_tensor(struct python *p, struct py_args *a) {
+struct py_value *trace_is_tensor(struct py *p, struct py_args *a) {
   return py_bool(p, tensor_arg(a) != NULL);
 }
 
-struct py_value *trace_is_open(struct python *p, struct py_args *a) {
+struct py_value *trace_is_open(struct py *p, struct py_args *a) {
   return py_bool(p, tensor_arg(a) && tensor_arg(a)->rank < 0);
 }
 
-static struct py_value *again(struct python *p) {
+static struct py_value *again(struct py *p) {
   p->again = true;
   return py_fail(p, "its input is known better now");
 }
 
-struct py_value *trace_settle(struct python *p, struct py_args *a) {
+struct py_value *trace_settle(struct py *p, struct py_args *a) {
   struct py_input *input = input_of(p, a);
   struct py_size sizes[MOST_AXES];
   int rank;
@@ -382,7 +386,7 @@ struct py_value *trace_settle(struct python *p, struct py_args *a) {
   return again(p);
 }
 
-struct py_value *trace_ask(struct python *p, struct py_args *a) {
+struct py_value *trace_ask(struct py *p, struct py_args *a) {
   const struct py_input *input = input_of(p, a);
   bool several = input && p->input_count > 1;
   const char *sizes =
@@ -396,11 +400,11 @@ struct py_value *trace_ask(struct python *p, struct py_args *a) {
   return py_fail(p, "the size of its input is not in the file");
 }
 
-struct py_value *py_ask(struct python *p, struct py_value *tensor) {
+struct py_value *py_ask(struct py *p, struct py_value *tensor) {
   return trace_ask(p, &(struct py_args){.by_place = {&tensor, 1, 1}});
 }
 
-struct py_value *trace_indices(struct python *p, struct py_args *a) {
+struct py_value *trace_indices(struct py *p, struct py_args *a) {
   struct py_input *input = input_of(p, a);
   if (!input || input->whole)
     return p->none;
@@ -410,7 +414,7 @@ struct py_value *trace_indices(struct python *p, struct py_args *a) {
 
 /* Length and channels are given in netc's order; a call that needs PyTorch's
  * shows which of them the tensor has. */
-struct py_value *trace_channels_first(struct python *p, struct py_args *a) {
+struct py_value *trace_channels_first(struct py *p, struct py_args *a) {
   struct py_input *input = input_of(p, a);
   if (!input || input->channels_first || input->shape.rank != 2)
     return p->none;
@@ -421,7 +425,7 @@ struct py_value *trace_channels_first(struct python *p, struct py_args *a) {
   return again(p);
 }
 
-struct py_value *py_input(struct python *p, size_t index) {
+struct py_value *py_input(struct py *p, size_t index) {
   struct py_input *input = &p->inputs[index];
   struct py_size sizes[MOST_AXES] = {{1, 1}};
   struct py_value *v;
@@ -441,7 +445,7 @@ struct py_value *py_input(struct python *p, size_t index) {
 
 /* Modules */
 
-struct py_value *trace_become(struct python *p, struct py_args *a) {
+struct py_value *trace_become(struct py *p, struct py_args *a) {
   if (!tensor_arg(a) || !arg(a, 1) || arg(a, 1)->type != PY_TENSOR)
     return py_fail(p, "writing over a tensor so is not supported");
   if (tensor_arg(a) == arg(a, 1)->tensor ||
@@ -453,7 +457,7 @@ struct py_value *trace_become(struct python *p, struct py_args *a) {
   return arg(a, 0);
 }
 
-struct py_value *trace_children(struct python *p, struct py_args *a) {
+struct py_value *trace_children(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST);
   const struct py_list *all = &arg(a, 0)->items;
   for (size_t i = 0; v && i + 1 < all->count; i += 2) {
@@ -469,7 +473,7 @@ struct py_value *trace_children(struct python *p, struct py_args *a) {
   return p->error ? NULL : v;
 }
 
-struct py_value *trace_own(struct python *p, struct py_args *a) {
+struct py_value *trace_own(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_LIST);
   const struct py_list *all = &arg(a, 0)->items;
   for (size_t i = 0; v && i + 1 < all->count; i += 2)
@@ -478,13 +482,13 @@ struct py_value *trace_own(struct python *p, struct py_args *a) {
   return p->error ? NULL : v;
 }
 
-struct py_value *trace_is_training(struct python *p, struct py_args *a) {
+struct py_value *trace_is_training(struct py *p, struct py_args *a) {
   const struct py_value *v = arg(a, 0);
   return py_bool(p,
                  v == p->training || (v && v->type == PY_BOOL && v->integer));
 }
 
-static bool name_below(struct python *p, struct py_value *module, int depth) {
+static bool name_below(struct py *p, struct py_value *module, int depth) {
   struct slice path = module->text;
   if (depth > 100 || !py_charge(p, module->items.count + 1))
     return py_fail(p, "modules are nested too deep");
@@ -508,13 +512,13 @@ static bool name_below(struct python *p, struct py_value *module, int depth) {
   return true;
 }
 
-bool py_name_modules(struct python *p, struct py_value *root) {
+bool py_name_modules(struct py *p, struct py_value *root) {
   return name_below(p, root, 0);
 }
 
 /* The program */
 
-static void add_leaf(struct python *p, const struct py_tensor *t) {
+static void add_leaf(struct py *p, const struct py_tensor *t) {
   bool named = t->path.length > 0;
   const char *path =
       named ? graph_text(p->graph, "%.*s", SLICE_ARG(t->path)) : t->name;
@@ -525,43 +529,59 @@ static void add_leaf(struct python *p, const struct py_tensor *t) {
                           t->trained ? "parameter_name" : "buffer_name", path));
 }
 
-/* Names the parameters that no call reads: PyTorch counts them. */
-static void note_unused(struct python *p) {
-  int64_t unused = 0, all = 0;
+/* Counts the parameters, and names those that no output depends on: PyTorch
+ * counts them. */
+static void count_parameters(struct py *p) {
+  int64_t all = 0;
   const char *first = NULL;
   size_t count = 0;
   for (size_t i = 0; i < p->leaves.count; i++) {
     const struct py_tensor *t = p->leaves.at[i];
-    int64_t values = 1;
+    int64_t sizes[MOST_AXES];
+    if (!t->trained || !t->path.length)
+      continue;
     for (int k = 0; k < t->rank; k++)
-      if (__builtin_mul_overflow(values, t->sizes[k].count, &values))
-        return;
-    if (!t->trained || !t->path.length ||
-        __builtin_add_overflow(all, values, &all))
-      continue;
+      sizes[k] = t->sizes[k].count;
+    int64_t values = graph_count(sizes, (size_t)t->rank);
+    all = values > INT64_MAX - all ? INT64_MAX : all + values;
     if (t->used)
-      continue;
-    unused += values;
-    count++;
-    if (!first)
+      p->parameters += all == INT64_MAX ? 0 : values;
+    else if (!count++)
       first = graph_text(p->graph, "%.*s", SLICE_ARG(t->path));
   }
   if (first)
     graph_note(p->graph,
                "`forward` does not use %" PRId64 " of the %" PRId64
                " parameters that PyTorch counts: `%s`%s.",
-               unused, all, first,
-               count > 1
-                   ? graph_text(p->graph, " and %zu more tensors", count - 1)
-                   : "");
+               all - p->parameters, all, first,
+               count > 1 ? graph_text(p->graph, " and %zu more tensor%s",
+                                      count - 1, count > 2 ? "s" : "")
+                         : "");
 }
 
-static bool add_outputs(struct python *p, struct py_value *out, json_t *to,
+/* Marks what the outputs depend on; gives the calls that make it. */
+static json_t *needed_calls(struct py *p) {
+  json_t *calls = json_array();
+  for (size_t i = p->calls.count; i-- > 0;) {
+    struct py_traced *c = &p->calls.at[i];
+    for (size_t k = 0; k < c->makes.count; k++)
+      c->needed = c->needed || c->makes.at[k]->used;
+    for (size_t k = 0; c->needed && k < c->reads.count; k++)
+      c->reads.at[k]->used = true;
+  }
+  for (size_t i = 0; i < p->calls.count; i++)
+    if (p->calls.at[i].needed)
+      json_array_append(calls, p->calls.at[i].json);
+  return calls;
+}
+
+static bool add_outputs(struct py *p, struct py_value *out, json_t *to,
                         int depth) {
   bool dict = out->type == PY_DICT;
   if (out->type == PY_TENSOR) {
     if (!reads(p, out))
       return false;
+    out->tensor->used = true;
     json_array_append_new(to, json_pack("{s:{s:{s:o}}}", "user_output", "arg",
                                         "as_tensor", name_json(out->tensor)));
     return true;
@@ -575,12 +595,13 @@ static bool add_outputs(struct python *p, struct py_value *out, json_t *to,
   return true;
 }
 
-json_t *py_program(struct python *p, struct py_value *out) {
+json_t *py_program(struct py *p, struct py_value *out) {
   json_t *outputs = json_array();
   if (!add_outputs(p, out, outputs, 0)) {
     json_decref(outputs);
     return NULL;
   }
+  json_t *calls = needed_calls(p);
   p->specs = json_array();
   for (size_t i = 0; i < p->leaves.count; i++)
     if (p->leaves.at[i]->used)
@@ -590,10 +611,10 @@ json_t *py_program(struct python *p, struct py_value *out) {
                           json_pack("{s:{s:{s:{s:s%}}}}", "user_input", "arg",
                                     "as_tensor", "name", p->inputs[i].name.at,
                                     p->inputs[i].name.length));
-  note_unused(p);
+  count_parameters(p);
   json_t *program =
-      json_pack("{s:{s:{s:O,s:O},s:{s:O,s:o}}}", "graph_module", "graph",
-                "nodes", p->calls, "tensor_values", p->about, "signature",
+      json_pack("{s:{s:{s:o,s:O},s:{s:O,s:o}}}", "graph_module", "graph",
+                "nodes", calls, "tensor_values", p->about, "signature",
                 "input_specs", p->specs, "output_specs", outputs);
   json_decref(p->specs);
   return program;

@@ -8,7 +8,7 @@
 /* A file is a stranger's data: evaluating it ends, and within some memory. */
 enum { MOST_STEPS = 4000000, MOST_MADE = 600000, MOST_ITEMS = 200000 };
 
-struct py_value *py_fail(struct python *p, const char *format, ...) {
+struct py_value *py_fail(struct py *p, const char *format, ...) {
   struct text text = text_new(p->arena);
   va_list args;
   if (p->error)
@@ -21,13 +21,13 @@ struct py_value *py_fail(struct python *p, const char *format, ...) {
   return NULL;
 }
 
-bool py_charge(struct python *p, size_t steps) {
+bool py_charge(struct py *p, size_t steps) {
   p->steps += (int64_t)(steps < MOST_STEPS ? steps : MOST_STEPS);
   return p->steps <= MOST_STEPS ||
          py_fail(p, "evaluating it takes more than %d steps", MOST_STEPS);
 }
 
-struct py_value *py_make(struct python *p, enum py_type type) {
+struct py_value *py_make(struct py *p, enum py_type type) {
   struct py_value *v = ARENA_NEW(p->arena, struct py_value);
   v->type = type;
   p->steps++;
@@ -36,32 +36,32 @@ struct py_value *py_make(struct python *p, enum py_type type) {
   return v;
 }
 
-struct py_value *py_int(struct python *p, int64_t value) {
+struct py_value *py_int(struct py *p, int64_t value) {
   struct py_value *v = py_make(p, PY_INT);
   if (v)
     v->integer = value;
   return v;
 }
 
-struct py_value *py_real(struct python *p, double value) {
+struct py_value *py_real(struct py *p, double value) {
   struct py_value *v = py_make(p, PY_REAL);
   if (v)
     v->real = value;
   return v;
 }
 
-struct py_value *py_text(struct python *p, struct slice text) {
+struct py_value *py_text(struct py *p, struct slice text) {
   struct py_value *v = py_make(p, PY_TEXT);
   if (v)
     v->text = text;
   return v;
 }
 
-struct py_value *py_bool(struct python *p, bool value) {
+struct py_value *py_bool(struct py *p, bool value) {
   return value ? p->yes : p->no;
 }
 
-void py_push(struct python *p, struct py_list *list, struct py_value *value) {
+void py_push(struct py *p, struct py_list *list, struct py_value *value) {
   if (list->count >= MOST_ITEMS) {
     py_fail(p, "a list has more than %d items", MOST_ITEMS);
     return;
@@ -82,7 +82,7 @@ const char *py_what(const struct py_value *v) {
   return names[v->type];
 }
 
-int py_truth(struct python *p, const struct py_value *v) {
+int py_truth(struct py *p, const struct py_value *v) {
   switch (v->type) {
   case PY_NONE: return 0;
   case PY_BOOL:
@@ -109,7 +109,7 @@ static bool is_number(const struct py_value *v) {
   return v->type == PY_BOOL || v->type == PY_INT || v->type == PY_REAL;
 }
 
-static int equal_items(struct python *p, const struct py_value *a,
+static int equal_items(struct py *p, const struct py_value *a,
                        const struct py_value *b) {
   if (a->items.count != b->items.count)
     return 0;
@@ -124,8 +124,7 @@ static int equal_items(struct python *p, const struct py_value *a,
   return same;
 }
 
-int py_equal(struct python *p, const struct py_value *a,
-             const struct py_value *b) {
+int py_equal(struct py *p, const struct py_value *a, const struct py_value *b) {
   if (!py_charge(p, 1))
     return -1;
   if (a->type == PY_UNKNOWN || b->type == PY_UNKNOWN) {
@@ -156,8 +155,8 @@ int py_equal(struct python *p, const struct py_value *a,
 
 /* Dicts, and attributes of objects and classes */
 
-struct py_value **py_slot(struct python *p, struct py_list *dict,
-                          struct slice key, bool make) {
+struct py_value **py_slot(struct py *p, struct py_list *dict, struct slice key,
+                          bool make) {
   for (size_t i = 0; i + 1 < dict->count; i += 2)
     if (dict->at[i]->type == PY_TEXT && slice_equal(dict->at[i]->text, key))
       return &dict->at[i + 1];
@@ -170,7 +169,7 @@ struct py_value **py_slot(struct python *p, struct py_list *dict,
   return p->error ? NULL : &dict->at[dict->count - 1];
 }
 
-struct py_value *py_get(struct python *p, const struct py_value *object,
+struct py_value *py_get(struct py *p, const struct py_value *object,
                         const char *key) {
   struct py_value **slot =
       py_slot(p, (struct py_list *)&object->items, slice_of(key), false);
@@ -187,7 +186,7 @@ bool py_is_a(const struct py_value *class, const struct py_value *base) {
   return false;
 }
 
-bool py_is_module(struct python *p, const struct py_value *v) {
+bool py_is_module(struct py *p, const struct py_value *v) {
   const struct map_entry *module =
       map_find(&p->library.names, slice_of("Module"));
   return v->type == PY_OBJECT && module && py_is_a(v->owner, module->pointer);
@@ -195,8 +194,7 @@ bool py_is_module(struct python *p, const struct py_value *v) {
 
 /* Loops */
 
-static bool text_items(struct python *p, struct slice text,
-                       struct py_list *to) {
+static bool text_items(struct py *p, struct slice text, struct py_list *to) {
   for (size_t i = 0; i < text.length; i++) {
     struct py_value *letter = py_text(p, slice_to(slice_from(text, i), 1));
     if (!letter)
@@ -206,8 +204,7 @@ static bool text_items(struct python *p, struct slice text,
   return !p->error;
 }
 
-static bool object_items(struct python *p, struct py_value *v,
-                         struct py_list *to) {
+static bool object_items(struct py *p, struct py_value *v, struct py_list *to) {
   struct py_value *own =
       py_find_in_class(p, v->owner, slice_of("__iter__"), NULL);
   struct py_value *list = own ? py_call_with(p, own, v, NULL) : NULL;
@@ -218,13 +215,12 @@ static bool object_items(struct python *p, struct py_value *v,
 }
 
 /* The parts of a tensor along its first axis. */
-static bool tensor_items(struct python *p, struct py_value *v,
-                         struct py_list *to) {
+static bool tensor_items(struct py *p, struct py_value *v, struct py_list *to) {
   struct py_value *parts = py_call_library(p, "unbind", v, NULL);
   return parts && py_items(p, parts, to);
 }
 
-bool py_items(struct python *p, struct py_value *v, struct py_list *to) {
+bool py_items(struct py *p, struct py_value *v, struct py_list *to) {
   size_t step = v->type == PY_DICT ? 2 : 1;
   if (v->type == PY_TUPLE && v->self)
     return py_ask(p, v->self);
@@ -245,7 +241,7 @@ bool py_items(struct python *p, struct py_value *v, struct py_list *to) {
 
 /* Text of a value */
 
-static void show(struct python *p, struct text *to, const struct py_value *v,
+static void show(struct py *p, struct text *to, const struct py_value *v,
                  int depth) {
   bool tuple = v->type == PY_TUPLE;
   switch (v->type) {
@@ -273,7 +269,7 @@ static void show(struct python *p, struct text *to, const struct py_value *v,
   }
 }
 
-const char *py_shown(struct python *p, const struct py_value *v) {
+const char *py_shown(struct py *p, const struct py_value *v) {
   struct text text = text_new(p->arena);
   show(p, &text, v, 0);
   p->steps += (int64_t)text.length / 16;
