@@ -791,6 +791,25 @@ static void gguf_of_blocks_is_its_config(void **state) {
   }
 }
 
+/* An error of the composed net names the file's keys. */
+static void wrong_sizes_name_the_keys_of_gguf(void **state) {
+  (void)state;
+  static const char key[] = "smollm3.attention.head_count";
+  size_t length, at = 0;
+  char path[600], arguments[700];
+  char *file = read_text(FOLDER "gguf/blocks/smollm3_3b.gguf", &length);
+  snprintf(path, sizeof path, "%s/a.gguf", scratch("gguf-sizes"));
+  while (memcmp(file + at, key, sizeof key - 1) != 0)
+    at++;
+  file[at + sizeof key - 1 + 4] = 15; /* after its type */
+  write_text(path, file, length);
+  free(file);
+  snprintf(arguments, sizeof arguments, NETC " import %s", path);
+  expect(arguments, 1, "",
+         "do not divide 15 heads of queries: `smollm3.attention.head_count` is "
+         "15, `smollm3.attention.head_count_kv` is 4");
+}
+
 static void unknown_gguf_is_told(void **state) {
   (void)state;
   expect(NETC " import " FOLDER "gguf/blocks/glm_4_5_air.gguf", 0,
@@ -1033,6 +1052,7 @@ int main(void) {
       cmocka_unit_test(shapes_of_gguf_are_compared),
       cmocka_unit_test(gguf_is_a_net),
       cmocka_unit_test(gguf_of_blocks_is_its_config),
+      cmocka_unit_test(wrong_sizes_name_the_keys_of_gguf),
       cmocka_unit_test(unknown_gguf_is_told),
       cmocka_unit_test(parts_of_gguf_are_one),
       cmocka_unit_test(states_have_the_type_of_the_config),
