@@ -428,6 +428,7 @@ static void wrong_values_are_told_with_their_place(void **state) {
       {"{\"dim\": 8, \"n_kv_heads\": 0}", "`n_kv_heads` is 0, not from 1"},
       {"{\"_class_name\": \"UNet2DModel\"}",
        "the _class_name `UNet2DModel` is not supported"},
+      {"{\"_class_name\": \"UNet2DModel\"}", "then `netc model.pt2`"},
       {"{\"_class_name\": \"UNet2DConditionModel\"}",
        "the config has no `block_out_channels`"},
       {"{\"_class_name\": \"UNet2DConditionModel\", " UNET
@@ -984,7 +985,7 @@ static void linked_weights_are_not_read(void **state) {
   run_free(&r);
 }
 
-/* What an adapter is of, its own values, and the net of its model. */
+/* An adapter prints its model and its own values; the net is the model. */
 static void adapters_name_their_model(void **state) {
   (void)state;
   static const char json[] = "{\"peft_type\": \"LORA\", \"r\": 16, "

@@ -15,7 +15,7 @@ struct adapter {
   const char *folder;
 };
 
-/* What PEFT calls the projections of attention, and other dense layers. */
+/* Names of modules in transformers: attention, and other dense layers. */
 static const char *const projections[] = {"q_proj", "k_proj", "v_proj",
                                           "o_proj"};
 static const char *const others[] = {"gate_proj", "up_proj", "down_proj"};

@@ -7,7 +7,7 @@
 #include "import/huggingface/huggingface.h"
 #include "import/tensors/tensors.h"
 
-/* What the names of files begin with: of transformers, and of diffusers. */
+/* Names of files begin so: transformers, diffusers. */
 static const char *const stems[] = {"model", "diffusion_pytorch_model"};
 
 static const char *path_in(struct graph *graph, const char *folder,
