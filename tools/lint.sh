@@ -43,8 +43,8 @@ memory/answer codegen codegen/report codegen/serving codegen/c codegen/torch \
 drawing/scene drawing drawing/diagram drawing/charts drawing/page library \
 export import/bytes import/tensors import import/caffe \
 import/darknet import/keras import/pytorch import/tflite import/onnx \
- import/openvino import/exported import/python import/ncnn \
- import/huggingface import/yolo driver \
+import/openvino import/exported import/python import/ncnn \
+import/huggingface import/yolo driver \
 driver/run driver/search driver/import driver/lsp web"
 # Some need less than that: a room, and all that it may include.
 stricter="
