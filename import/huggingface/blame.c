@@ -125,6 +125,7 @@ bool hugging_blame(struct hugging *h, struct slice template,
   struct blame b = {.h = h, .template = template, .name = name};
   size_t params = h->params.count;
   const struct fact *first = NULL;
+  h->trying = true;
   b.message = first_error(&b);
   if (!b.message.length)
     return true;

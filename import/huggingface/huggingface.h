@@ -70,6 +70,7 @@ struct hugging {
   })
   listed;
   bool quantised; /* values are stored with others beside them */
+  bool trying;    /* each layer that differs is made once */
 };
 
 /* "`NAME` is VALUE, not WHAT", at its place; false. */

@@ -224,6 +224,20 @@ static const char *own_block(struct hugging *h, const char *block,
   return graph_text(h->graph, "%.*s", SLICE_ARG(own));
 }
 
+/* A layer for each kind of them: the first. */
+static void thin(struct hugging *h, struct known_list *list) {
+  struct map seen = {0};
+  size_t kept = 0;
+  for (size_t i = 0; i < list->all.count; i++) {
+    struct slice layer = list->all.at[i];
+    if (map_find(&seen, layer))
+      continue;
+    map_add(h->graph->arena, &seen, layer);
+    list->all.at[kept++] = layer;
+  }
+  list->all.count = kept;
+}
+
 /* The blocks after the first `count` are a layer: one item. */
 static void join(struct hugging *h, struct known_list *list, size_t count) {
   struct text text = text_new(h->graph->arena);
@@ -414,6 +428,8 @@ struct settled hugging_pattern(struct hugging *h, const struct settled *usual) {
   int64_t pairs = usual->list ? (int64_t)usual->list->all.count / 2 : 0;
   if (!fill(h, list, pairs))
     return (struct settled){.kind = KNOWN_NOT};
+  if (h->trying)
+    thin(h, list);
   note_blocks(h, list);
   return list->all.count ? (struct settled){.kind = KNOWN_LIST, .list = list}
                          : *usual;
