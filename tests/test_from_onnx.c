@@ -1240,7 +1240,7 @@ static void what_was_given_comes_back(void **state) {
 /* An exporter recorded the sizes of one input, and left the input open. */
 static void stale_sizes_are_noted(void **state) {
   (void)state;
-  const char *path = DATA "/stale_output.onnx";
+  const char *path = "tests/data/import/open/stale_output.onnx";
   char *source = import(path, "--dim shape_h=640 --dim shape_w=640");
   assert_holds(source, "# `out1` is 1x1x320x320 in the file, and 1x1x640x640 "
                        "with the given sizes.\n");
