@@ -302,8 +302,9 @@ static bool make(struct yolo *y) {
     side = 224;
   input.size[0] = input.size[1] = side;
   import_given(y->options, slice_of("images"), &input);
-  if (!import_example(graph, y->options, "yolo/blocks", &blocks))
-    return graph_fail(graph, 0, "examples/yolo/blocks.net is not installed");
+  if (!import_example(graph, y->options, "yolo/blocks/modules", &blocks))
+    return graph_fail(graph, 0,
+                      "examples/yolo/blocks/modules.net is not installed");
   body = with_defs(y, blocks, body);
   if (!take_activation(y, &body))
     return false;

@@ -1,7 +1,7 @@
 /*
  * State of reading YOLO's YAML: yaml.c parses the part of YAML that these files
  * use, yolo.c the modules, which become calls of the defs in
- * examples/yolo/blocks.net.
+ * examples/yolo/blocks/modules.net.
  */
 #ifndef NETC_IMPORT_YOLO_YOLO_H
 #define NETC_IMPORT_YOLO_YOLO_H
