@@ -52,6 +52,7 @@ static bool may_be_meant(const struct model_folder *f, const char *name) {
     return false;
   kind = opening_kind(path_in(f, name));
   return kind != KIND_COUNT &&
+         kind != KIND_TORCH_SOURCE && /* most are programs */
          (file_kind(kind)->read || file_kind(kind)->tensors);
 }
 

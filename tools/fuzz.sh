@@ -55,6 +55,7 @@ import_seeds() {
     tests/data/huggingface/gguf/blocks/*.gguf; do
     case $file in
       *.cfg) import_seed Darknet 4000 "$file" ;;
+      *.py) import_seed 'PyTorch source' 6000 "$file" ;;
       *.prototxt) import_seed Caffe 6000 "$file" ;;
       *.onnx) import_seed ONNX 8000 "$file" ;;
       *.h5) import_seed 'HDF5 of Keras' 24000 "$file" ;;
