@@ -296,10 +296,10 @@ static bool kind_binary(struct slice head) {
   "`netc weights %s` lists its tensors; `netc weights MODEL.net --from %s` " \
   "loads them into a net"
 #define LOADED "for the net load it in Python: " PROGRAM
-#define READABLE                                                              \
-  "netc reads its own sources, ONNX, torch.export's .pt2, PyTorch's .py, "    \
-  "Keras' .json, .h5 and .keras, "                                            \
-  "TensorFlow Lite's .tflite, OpenVINO's .xml, GGUF, Hugging Face's "         \
+#define READABLE                                                           \
+  "netc reads its own sources, ONNX, torch.export's .pt2, PyTorch's .py, " \
+  "Keras' .json, .h5 and .keras, "                                         \
+  "TensorFlow Lite's .tflite, OpenVINO's .xml, GGUF, Hugging Face's "      \
   "config.json, Caffe's .prototxt and Darknet's .cfg"
 #define PICTURE                                               \
   "netc writes pictures, `netc MODEL.net -o MODEL.svg`, and " \
