@@ -73,7 +73,7 @@ $(patsubst $(build)/tests/%,$(build)/obj/tests/%.o,$(with_messages)) \
 # Readers in the test's own process: tens of thousands of models a second.
 $(build)/tests/test_operands: $(call to_object,$(readers) \
   $(call files,export) $(wildcard $(src)tests/operands_*.c)) \
-  $(message_objects)
+  $(message_objects) $(build)/obj/gen/torch.o
 $(build)/tests/test_operands: private also := -lprotobuf-c -lexpat
 
 # The program with folds of imports that go wrong.
