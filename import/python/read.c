@@ -34,11 +34,16 @@ static void close(struct py *p) {
 
 /* The module of the file */
 
-static bool is_used_in(const struct py_node *node, struct slice name) {
+/* Deeper in an expression no class is made; steps are charged, since each
+ * class is looked for in all others. */
+static bool is_used_in(struct py *p, const struct py_node *node,
+                       struct slice name, int depth) {
+  if (depth > 400 || !py_charge(p, 1))
+    return false;
   if (node->kind == NODE_NAME && slice_equal(node->text, name))
     return true;
   for (size_t i = 0; i < node->count; i++)
-    if (node->kids[i] && is_used_in(node->kids[i], name))
+    if (node->kids[i] && is_used_in(p, node->kids[i], name, depth + 1))
       return true;
   return false;
 }
@@ -79,9 +84,9 @@ static struct py_value *choose(struct py *p, const struct py_node *file) {
     if (node->kind != NODE_CLASS || !entry ||
         !is_candidate(p, node, entry->pointer))
       continue;
-    for (size_t k = 0; k < file->count; k++)
+    for (size_t k = 0; !used && !p->error && k < file->count; k++)
       used = used || (k != i && file->kids[k]->kind == NODE_CLASS &&
-                      is_used_in(file->kids[k], node->text));
+                      is_used_in(p, file->kids[k], node->text, 0));
     if (!used)
       chosen = entry->pointer;
   }
@@ -116,7 +121,7 @@ static const char *makers(struct py *p, const struct py_node *file,
   int count = 0;
   for (size_t i = 0; i < file->count && count < 4; i++) {
     const struct py_node *node = file->kids[i];
-    bool plain = node->kind == NODE_DEF && is_used_in(node, class);
+    bool plain = node->kind == NODE_DEF && is_used_in(p, node, class, 0);
     for (size_t k = 0; plain && k < node->kids[0]->count; k++)
       plain = node->kids[0]->kids[k]->op || node->kids[0]->kids[k]->kids[0];
     if (plain)
@@ -164,6 +169,8 @@ static struct py_value *build(struct py *p, const struct py_node *file) {
   struct py_value *root =
       name ? entry ? entry->pointer : NULL : choose(p, file);
   struct py_args a = {0};
+  if (p->error)
+    return NULL;
   if (!root && name)
     return py_fail(p, "--arg class: the file has no class or function `%s`",
                    name);
