@@ -82,11 +82,16 @@ static int64_t key_row(const struct arg_spec *specs, struct slice key) {
   return -1;
 }
 
-/* True if the value of a key is one of its words, not a name. */
-static bool is_choice(const struct arg_spec *specs, struct slice key,
-                      const struct expr *value) {
+/* True if the value of a key is one of its words, not a name: a param may hold
+ * a word (`qknorm=norms`), a label cannot. */
+static bool is_choice(const struct name_walk *w, const struct arg_spec *specs,
+                      struct slice key, const struct expr *value) {
   int64_t row = key_row(specs, key);
   if (row < 0 || value->kind != EXPR_NAME)
+    return false;
+  int64_t name = sight_find(w->sight, value->name);
+  if (name >= 0 && w->names->all.at[name].kind != NETC_NAME_LABEL &&
+      w->names->all.at[name].kind != NETC_NAME_DEF)
     return false;
   const struct arg_spec *spec = &specs[row];
   return arg_is_choice(spec) ||
@@ -114,7 +119,7 @@ static void walk_call(struct name_walk *w, const struct expr *call) {
       sight_add_role(
           w, word_span(w, x->span, word),
           (struct word_role){{0, 0}, NETC_TOKEN_OPTION, false, -1, kind, row});
-    if (x->kind == EXPR_KEYED && !is_choice(specs, word, x->left))
+    if (x->kind == EXPR_KEYED && !is_choice(w, specs, word, x->left))
       walk_expr(w, x->left);
     else if (x->kind != EXPR_KEYED && row < 0)
       walk_expr(w, x);
@@ -204,7 +209,7 @@ static void walk_arg(struct name_walk *w, const struct arg *arg,
     use_parameter(w, def, arg);
   if (arg->form == ARG_KEYED && def < 0)
     is_option(w, specs, kind, arg->key, moved(w, arg_key_span(arg)), true);
-  if (arg->form != ARG_KEYED || !is_choice(specs, arg->key, arg->value))
+  if (arg->form != ARG_KEYED || !is_choice(w, specs, arg->key, arg->value))
     walk_expr(w, arg->value);
 }
 

@@ -33,7 +33,6 @@ static const struct apart {
      false, true},
     {"retinanet", "heads of five maps make no loop of labels", false, true,
      false},
-    {"sd3", "joint attention comes back written out", false, true, false},
     {"sd_unet", "levels of a U-Net make no loop of labels", false, true, false},
     {"sdxl", "levels of a U-Net make no loop of labels", false, true, false},
     {"tcn", "computed weights are written as what they give", true, false,

@@ -27,13 +27,13 @@ static int64_t blob_number(const struct ir *ir, const char *name,
   return text && ir_numbers(text, &number, 1) == 1 ? number : -1;
 }
 
-bool ir_has_blob(const struct ir *ir, const char *name) {
+static bool has_blob(const struct ir *ir, const char *name) {
   return blob_number(ir, name, "size") > 0;
 }
 
 /* The bytes of each value follow from the sizes: 4 or 2. */
-const char *ir_blob(struct ir *ir, const char *name, const int64_t *dims,
-                    int rank) {
+static const char *blob_of(struct ir *ir, const char *name, const int64_t *dims,
+                           int rank) {
   int64_t count = 1, at = blob_number(ir, name, "offset");
   int64_t bytes = blob_number(ir, name, "size");
   for (int i = 0; i < rank; i++)
@@ -74,7 +74,7 @@ const char *ir_kernel(struct ir *ir, const struct ir_layer *layer,
   }
   dims[0] = back ? in : out;
   dims[1] = (back ? out : in) / *groups;
-  return ir_blob(ir, "weights", dims, axes + 2);
+  return blob_of(ir, "weights", dims, axes + 2);
 }
 
 bool ir_take_bias(struct ir *ir, const struct ir_layer *layer,
@@ -83,8 +83,8 @@ bool ir_take_bias(struct ir *ir, const struct ir_layer *layer,
   int64_t out = channels_of(&layer->out.all.at[0]);
   if (layer->in.all.count > 2)
     bias = ir_value(ir, layer, 2);
-  else if (ir_has_blob(ir, "biases"))
-    bias = ir_blob(ir, "biases", &out, 1);
+  else if (has_blob(ir, "biases"))
+    bias = blob_of(ir, "biases", &out, 1);
   if (bias)
     ir_take(ir, node, bias);
   return !ir->graph->failed;
@@ -105,7 +105,7 @@ bool ir_fully(struct ir *ir, struct ir_layer *layer) {
     return ir_fail(ir, "only a vector for each sample is supported");
   if (in->rank > 2)
     value = ir_reshaped(ir, value, (int64_t[]){in->dims[0], dims[1]}, 2);
-  const char *weight = ir_blob(ir, "weights", dims, 2);
+  const char *weight = blob_of(ir, "weights", dims, 2);
   if (!weight)
     return false;
   Onnx__NodeProto *node = IR_NODE(ir, "Gemm", value, weight);
@@ -120,7 +120,7 @@ static const char *by_channel(struct ir *ir, const struct ir_port *in,
   int rank = in->rank > 2 ? in->rank - 1 : 1;
   for (int i = 1; i < rank; i++)
     dims[i] = 1;
-  return ir_blob(ir, name, dims, rank);
+  return blob_of(ir, name, dims, rank);
 }
 
 /* Tools mark all slopes as shared: the bytes say how many there are. */
@@ -139,7 +139,7 @@ bool ir_scale_shift(struct ir *ir, struct ir_layer *layer) {
   const char *value = ir_value(ir, layer, 0);
   Onnx__NodeProto *node = NULL;
   for (int i = 0; value && i < 2; i++) {
-    if (!ir_has_blob(ir, names[i]))
+    if (!has_blob(ir, names[i]))
       continue;
     const char *blob = by_channel(ir, in, names[i], false);
     if (!blob)

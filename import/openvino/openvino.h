@@ -131,12 +131,6 @@ int ir_read_ints(struct ir *ir, const struct ir_layer *layer, size_t index,
 /* The same value in another shape. */
 const char *ir_reshaped(struct ir *ir, const char *value, const int64_t *dims,
                         int rank);
-/* True if a blob of the current layer is in the file. */
-bool ir_has_blob(const struct ir *ir, const char *name);
-/* A blob of the current layer as a constant; NULL with an error if its bytes
- * do not fit the sizes. */
-const char *ir_blob(struct ir *ir, const char *name, const int64_t *dims,
-                    int rank);
 /* The kernel of a convolution that has its groups as an attribute. */
 const char *ir_kernel(struct ir *ir, const struct ir_layer *layer,
                       int64_t *groups);

@@ -157,8 +157,6 @@ int py_truth(struct py *p, const struct py_value *v);
 int py_equal(struct py *p, const struct py_value *a, const struct py_value *b);
 struct py_value **py_slot(struct py *p, struct py_list *dict, struct slice key,
                           bool make);
-struct py_value *py_get(struct py *p, const struct py_value *object,
-                        const char *key);
 /* Items of what a loop goes through; false with an error. */
 bool py_items(struct py *p, struct py_value *v, struct py_list *to);
 const char *py_shown(struct py *p, const struct py_value *v);

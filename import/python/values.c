@@ -169,13 +169,6 @@ struct py_value **py_slot(struct py *p, struct py_list *dict, struct slice key,
   return p->error ? NULL : &dict->at[dict->count - 1];
 }
 
-struct py_value *py_get(struct py *p, const struct py_value *object,
-                        const char *key) {
-  struct py_value **slot =
-      py_slot(p, (struct py_list *)&object->items, slice_of(key), false);
-  return slot ? *slot : NULL;
-}
-
 bool py_is_a(const struct py_value *class, const struct py_value *base) {
   if (class == base)
     return true;
