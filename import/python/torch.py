@@ -1766,10 +1766,9 @@ class Identity(Module):
         return input
 
 
-class _Conv(Module):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1,
-            padding=0, dilation=1, groups=1, bias=True,
-                 padding_mode="zeros", device=None, dtype=None):
+class _Convolution(Module):
+    def _set(self, in_channels, out_channels, kernel_size, stride, padding,
+            dilation, groups, bias, first, second):
         axes = self.axes
         if in_channels % groups or out_channels % groups:
             raise ValueError("%d groups do not divide %d and %d channels"
@@ -1778,14 +1777,23 @@ class _Conv(Module):
         self.out_channels = out_channels
         self.kernel_size = tuple(_list(kernel_size, axes))
         self.stride = tuple(_list(stride, axes))
-        self.padding = padding if isinstance(padding,
-                str) else tuple(_list(padding, axes))
+        self.padding = padding
+        if not isinstance(padding, str):
+            self.padding = tuple(_list(padding, axes))
         self.dilation = tuple(_list(dilation, axes))
         self.groups = groups
-        self.padding_mode = padding_mode
-        self.weight = Parameter(_leaf([out_channels, in_channels // groups]
+        self.weight = Parameter(_leaf([first, second // groups]
                 + list(self.kernel_size)))
         self.bias = Parameter(_leaf([out_channels])) if bias else None
+
+
+class _Conv(_Convolution):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1,
+            padding=0, dilation=1, groups=1, bias=True, padding_mode="zeros",
+            device=None, dtype=None):
+        self._set(in_channels, out_channels, kernel_size, stride, padding,
+                dilation, groups, bias, out_channels, in_channels)
+        self.padding_mode = padding_mode
 
     def forward(self, input):
         padding = self.padding
@@ -1820,26 +1828,15 @@ class Conv3d(_Conv):
     call = "conv3d"
 
 
-class _Deconv(Module):
+class _Deconv(_Convolution):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1,
-            padding=0, output_padding=0, groups=1,
-                 bias=True, dilation=1, padding_mode="zeros", device=None,
-                 dtype=None):
-        axes = self.axes
-        if in_channels % groups or out_channels % groups:
-            raise ValueError("%d groups do not divide %d and %d channels"
-                    % (groups, in_channels, out_channels))
-        self.in_channels = in_channels
-        self.out_channels = out_channels
-        self.kernel_size = tuple(_list(kernel_size, axes))
-        self.stride = tuple(_list(stride, axes))
-        self.padding = tuple(_list(padding, axes))
-        self.output_padding = tuple(_list(output_padding, axes))
-        self.dilation = tuple(_list(dilation, axes))
-        self.groups = groups
-        self.weight = Parameter(_leaf([in_channels, out_channels // groups]
-                + list(self.kernel_size)))
-        self.bias = Parameter(_leaf([out_channels])) if bias else None
+            padding=0, output_padding=0, groups=1, bias=True, dilation=1,
+            padding_mode="zeros", device=None, dtype=None):
+        if isinstance(padding, str):
+            raise ValueError("padding `%s` is not supported" % padding)
+        self._set(in_channels, out_channels, kernel_size, stride, padding,
+                dilation, groups, bias, in_channels, out_channels)
+        self.output_padding = tuple(_list(output_padding, self.axes))
 
     def forward(self, input, output_size=None):
         if output_size is not None:
@@ -1929,17 +1926,11 @@ class SyncBatchNorm(_BatchNorm):
     ranks = (2, 3, 4, 5)
 
 
-class _InstanceNorm(Module):
+class _InstanceNorm(_BatchNorm):
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=False,
-            track_running_stats=False, device=None,
-                 dtype=None):
-        self.eps = eps
-        self.weight = Parameter(_leaf([num_features])) if affine else None
-        self.bias = Parameter(_leaf([num_features])) if affine else None
-        self.running_mean = _leaf([
-                num_features]) if track_running_stats else None
-        self.running_var = _leaf([
-                num_features]) if track_running_stats else None
+            track_running_stats=False, device=None, dtype=None):
+        super().__init__(num_features, eps, momentum, affine,
+                track_running_stats)
 
     def forward(self, input):
         return instance_norm(input, self.running_mean, self.running_var,
@@ -2003,58 +1994,42 @@ class GroupNorm(Module):
                 self.eps)
 
 
-class ReLU(Module):
+class _Activation(Module):
     def __init__(self, inplace=False):
         self.inplace = inplace
 
+
+class ReLU(_Activation):
     def forward(self, input):
         return relu(input, self.inplace)
 
 
-class ReLU6(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class ReLU6(_Activation):
     def forward(self, input):
         return relu6(input, self.inplace)
 
 
-class SiLU(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class SiLU(_Activation):
     def forward(self, input):
         return silu(input, self.inplace)
 
 
-class Mish(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class Mish(_Activation):
     def forward(self, input):
         return mish(input, self.inplace)
 
 
-class SELU(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class SELU(_Activation):
     def forward(self, input):
         return selu(input, self.inplace)
 
 
-class Hardswish(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class Hardswish(_Activation):
     def forward(self, input):
         return hardswish(input, self.inplace)
 
 
-class Hardsigmoid(Module):
-    def __init__(self, inplace=False):
-        self.inplace = inplace
-
+class Hardsigmoid(_Activation):
     def forward(self, input):
         return hardsigmoid(input, self.inplace)
 
@@ -2597,25 +2572,15 @@ class TransformerEncoderLayer(Module):
         return self.norm2(src + self._feed(src))
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(TransformerEncoderLayer):
     def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1,
-            activation="relu", layer_norm_eps=1e-5,
-                 batch_first=False, norm_first=False, bias=True, device=None,
-                 dtype=None):
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias,
-                batch_first=batch_first)
+            activation="relu", layer_norm_eps=1e-5, batch_first=False,
+            norm_first=False, bias=True, device=None, dtype=None):
+        super().__init__(d_model, nhead, dim_feedforward, dropout, activation,
+                layer_norm_eps, batch_first, norm_first, bias)
         self.multihead_attn = MultiheadAttention(d_model, nhead, dropout, bias,
                 batch_first=batch_first)
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
         self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.activation = _function(activation)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
 
     def forward(self, tgt, memory, tgt_mask=None, memory_mask=None,
