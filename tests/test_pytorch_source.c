@@ -72,6 +72,11 @@ static void sources_are_what_a_person_would_write(void **state) {
       "  add {} { ln; linear 256 gelu; linear 64 }\n}\nln\n"
       "linear 65 nobias tie=transformer_wte\n");
   free(source);
+  source = import(FOLDER "in_place.py", "");
+  assert_string_equal(
+      source, "net Net\ninput 8\nfc 16 relu\ndropout 0.2 inplace=on\nfc 16\n"
+              "dropout 0.1 inplace=on\ndropout 0.3\nfc 4\n");
+  free(source);
   expect(NETC " " FOLDER "autoencoder.py --depth 0 --units bytes", 0,
          "\n  files      weights 881,280 B, ",
          "note: the file is read as PyTorch source");

@@ -53,13 +53,22 @@ static bool say_unknown(struct exported *p) {
   return true;
 }
 
+static const struct aten_row *row_called(struct slice op) {
+  for (size_t i = 0; i < ROWS; i++)
+    if (slice_is(op, rows[i].name))
+      return &rows[i];
+  return NULL;
+}
+
+struct slice exported_op(struct slice name) {
+  bool in_place = name.length > 1 && slice_ends(name, "_");
+  return in_place && !slice_ends(name, "__") ? slice_less(name, 1) : name;
+}
+
 bool exported_say(struct exported *p) {
   const struct function *function = function_called(p->op);
   struct aten_row plain = {"", "", call_plain};
-  p->row = NULL;
-  for (size_t i = 0; i < ROWS && !p->row; i++)
-    if (slice_is(p->op, rows[i].name))
-      p->row = &rows[i];
+  p->row = row_called(p->op);
   if (!p->row && function) {
     plain.onnx = said_copy(&p->s, function->names[IN_ONNX]);
     p->row = &plain;
@@ -69,11 +78,9 @@ bool exported_say(struct exported *p) {
   return said;
 }
 
-bool exported_knows(struct slice op) {
-  for (size_t i = 0; i < ROWS; i++)
-    if (slice_is(op, rows[i].name))
-      return true;
-  return function_called(op);
+bool exported_knows(struct slice name) {
+  struct slice op = exported_op(name);
+  return row_called(op) || function_called(op);
 }
 
 bool call_same(struct exported *p) {

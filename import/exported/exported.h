@@ -123,8 +123,10 @@ struct aten_row {
 
 /* Translates the current call. */
 bool exported_say(struct exported *p);
-/* True if there is an equivalent of a call: "conv2d". */
-bool exported_knows(struct slice op);
+/* "relu" of "relu_", which writes over its operand. */
+struct slice exported_op(struct slice name);
+/* True if there is an equivalent of a call: "conv2d", "relu_". */
+bool exported_knows(struct slice name);
 
 /* Reads a program that another reader has made; takes `root`. */
 bool exported_read_json(struct graph *graph, json_t *root,

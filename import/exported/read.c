@@ -329,10 +329,8 @@ static bool read_target(struct exported *p) {
   size_t length = 0;
   while (length < name.length && name.at[length] != '.')
     length++;
-  p->op = slice_to(name, length);
+  p->op = exported_op(slice_to(name, length));
   p->overload = slice_from(name, length < name.length ? length + 1 : length);
-  if (p->op.length > 1 && slice_ends(p->op, "_") && !slice_ends(p->op, "__"))
-    p->op = slice_less(p->op, 1);
   return out != NULL;
 }
 

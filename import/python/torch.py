@@ -450,27 +450,29 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
             dim))
 
 
-def _dropout(name, input, p, training):
+def _dropout(name, input, p, training, inplace):
     if p == 0 or not _is_training(training):
         return input
     _sized(input)
-    return _aten(name, input.shape, input.dtype, input=input, p=p)
+    y = _aten(name + ("_" if inplace else ""), input.shape, input.dtype,
+            input=input, p=p)
+    return _become(input, y) if inplace else y
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
-    return _dropout("dropout", input, p, training)
+    return _dropout("dropout", input, p, training, inplace)
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
-    return _dropout("feature_dropout", input, p, training)
+    return _dropout("feature_dropout", input, p, training, inplace)
 
 
 def dropout2d(input, p=0.5, training=True, inplace=False):
-    return _dropout("feature_dropout", input, p, training)
+    return _dropout("feature_dropout", input, p, training, inplace)
 
 
 def dropout3d(input, p=0.5, training=True, inplace=False):
-    return _dropout("feature_dropout", input, p, training)
+    return _dropout("feature_dropout", input, p, training, inplace)
 
 
 def clamp(input, min=None, max=None):
@@ -2140,24 +2142,25 @@ class Softmax2d(Module):
 class Dropout(Module):
     def __init__(self, p=0.5, inplace=False):
         self.p = p
+        self.inplace = inplace
 
     def forward(self, input):
-        return dropout(input, self.p)
+        return dropout(input, self.p, True, self.inplace)
 
 
 class Dropout1d(Dropout):
     def forward(self, input):
-        return dropout2d(input, self.p)
+        return dropout2d(input, self.p, True, self.inplace)
 
 
 class Dropout2d(Dropout):
     def forward(self, input):
-        return dropout2d(input, self.p)
+        return dropout2d(input, self.p, True, self.inplace)
 
 
 class Dropout3d(Dropout):
     def forward(self, input):
-        return dropout2d(input, self.p)
+        return dropout2d(input, self.p, True, self.inplace)
 
 
 class Flatten(Module):
