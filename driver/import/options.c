@@ -34,50 +34,57 @@ int request_take_input(struct import_request *r, char *value) {
   return EXIT_DONE;
 }
 
-/* "NAME=VALUE" */
-static int take_size(struct import_request *r, char *value) {
-  char *equals = strchr(value, '='), *end = NULL;
-  if (r->options.size_count == REQUEST_SIZES)
-    return complain(EXIT_USAGE, "--dim can be given at most %d times",
-                    REQUEST_SIZES);
-  errno = 0;
-  int64_t size = equals && isdigit((unsigned char)equals[1])
-                     ? strtoll(equals + 1, &end, 10)
-                     : 0;
-  if (size < 1 || size > (1 << 30) || errno || *end || equals == value)
-    return complain(EXIT_USAGE, "--dim takes NAME=VALUE: --dim sequence=128");
+/* Cuts "NAME=VALUE" into two; NULL after an error with the option's example. */
+static char *take_pair(char *text, const char *option, size_t count,
+                       const char *example) {
+  char *equals = strchr(text, '=');
+  if (count == REQUEST_SIZES) {
+    complain(EXIT_USAGE, "--%s can be given at most %d times", option,
+             REQUEST_SIZES);
+    return NULL;
+  }
+  if (!equals || equals == text) {
+    complain(EXIT_USAGE, "--%s takes %s", option, example);
+    return NULL;
+  }
   *equals = '\0';
-  r->sizes[r->options.size_count++] = (struct import_size){value, size};
+  return equals + 1;
+}
+
+static int take_size(struct import_request *r, char *text) {
+  static const char example[] = "NAME=VALUE: --dim sequence=128";
+  char *value = take_pair(text, "dim", r->options.size_count, example), *end;
+  if (!value)
+    return EXIT_USAGE;
+  errno = 0;
+  int64_t size = isdigit((unsigned char)*value) ? strtoll(value, &end, 10) : 0;
+  if (size < 1 || size > (1 << 30) || errno || *end)
+    return complain(EXIT_USAGE, "--dim takes %s", example);
+  r->sizes[r->options.size_count++] = (struct import_size){text, size};
   r->options.sizes = r->sizes;
   return EXIT_DONE;
 }
 
-/* "NAME=VALUE" */
-static int take_arg(struct import_request *r, char *value) {
-  char *equals = strchr(value, '=');
-  if (r->options.arg_count == REQUEST_SIZES)
-    return complain(EXIT_USAGE, "--arg can be given at most %d times",
-                    REQUEST_SIZES);
-  if (!equals || equals == value)
-    return complain(EXIT_USAGE, "--arg takes NAME=VALUE: --arg n_classes=10");
-  *equals = '\0';
-  r->args[r->options.arg_count++] = (struct import_arg){value, equals + 1};
+static int take_arg(struct import_request *r, char *text) {
+  char *value = take_pair(text, "arg", r->options.arg_count,
+                          "NAME=VALUE: --arg n_classes=10");
+  if (!value)
+    return EXIT_USAGE;
+  r->args[r->options.arg_count++] = (struct import_arg){text, value};
   r->options.args = r->args;
   return EXIT_DONE;
 }
 
-/* "NAME=NUMBER" */
-static int take_scalar(struct import_request *r, char *value) {
-  char *equals = strchr(value, '='), *end = NULL;
-  if (r->options.scalar_count == REQUEST_SIZES)
-    return complain(EXIT_USAGE, "--value can be given at most %d times",
-                    REQUEST_SIZES);
-  double number = equals ? strtod(equals + 1, &end) : 0;
-  if (!equals || equals == value || end == equals + 1 || *end ||
-      !(fabs(number) <= 9e15))
-    return complain(EXIT_USAGE, "--value takes NAME=NUMBER: --value sr=16000");
-  *equals = '\0';
-  r->scalars[r->options.scalar_count++] = (struct import_scalar){value, number};
+static int take_scalar(struct import_request *r, char *text) {
+  static const char example[] = "NAME=NUMBER: --value sr=16000";
+  char *value = take_pair(text, "value", r->options.scalar_count, example);
+  if (!value)
+    return EXIT_USAGE;
+  char *end;
+  double number = strtod(value, &end);
+  if (end == value || *end || !(fabs(number) <= 9e15))
+    return complain(EXIT_USAGE, "--value takes %s", example);
+  r->scalars[r->options.scalar_count++] = (struct import_scalar){text, number};
   r->options.scalars = r->scalars;
   return EXIT_DONE;
 }
