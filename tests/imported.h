@@ -23,6 +23,17 @@ static inline char *import(const char *path, const char *options) {
   return source;
 }
 
+/* What the import of a text gives that sed has changed, to be freed; status 1
+ * also if nothing changed. */
+static inline struct run import_changed(const char *folder, const char *file,
+                                        const char *change) {
+  const char *to = scratch("changed");
+  return run("sed '%s' %s%s >%s/%s && ! cmp -s %s/%s %s%s && timeout 10 " NETC
+             " import %s/%s -o %s/x.net",
+             change, folder, file, to, file, to, file, folder, file, to, file,
+             to);
+}
+
 static inline struct netc_totals totals_of(const char *path,
                                            const char *source) {
   struct netc *netc = netc_open(NULL, NULL);

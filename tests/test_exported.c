@@ -120,11 +120,7 @@ static struct mistake {
 
 static void check_mistake(void **state) {
   const struct mistake *m = *state;
-  const char *folder = scratch("mistakes");
-  struct run r = run("sed '%s' " FOLDER "lenet.json >%s/lenet.json && ! cmp -s "
-                     "%s/lenet.json " FOLDER "lenet.json && timeout 10 " NETC
-                     " import %s/lenet.json -o %s/x.net",
-                     m->change, folder, folder, folder, folder);
+  struct run r = import_changed(FOLDER, "lenet.json", m->change);
   if (m->says)
     assert_holds(r.err, m->says);
   assert_int_equal(r.status, m->says ? 1 : 0);

@@ -95,11 +95,7 @@ static struct slip_of_yaml {
 
 static void check_slip(void **state) {
   const struct slip_of_yaml *s = *state;
-  const char *folder = scratch("slips");
-  struct run r = run("sed '%s' " FOLDER "made.yaml >%s/made.yaml && ! cmp -s "
-                     "%s/made.yaml " FOLDER "made.yaml && timeout 10 " NETC
-                     " import %s/made.yaml -o %s/x.net",
-                     s->change, folder, folder, folder, folder);
+  struct run r = import_changed(FOLDER, "made.yaml", s->change);
   assert_holds(r.err, s->says);
   assert_int_equal(r.status, 1);
   run_free(&r);
