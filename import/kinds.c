@@ -287,9 +287,9 @@ static bool kind_binary(struct slice head) {
 
 #define BYTES(text) \
   { text, sizeof(text) - 1 }
-#define PROGRAM                                                             \
-  "torch.export.save(torch.export.export(model, (input,)), \"model.pt2\") " \
-  "in Python, then `netc model.pt2`; before PyTorch 2.1, "                  \
+#define PROGRAM            \
+  EXPORT_PROGRAM           \
+  "; before PyTorch 2.1, " \
   "torch.onnx.export(model, input, \"model.onnx\")"
 #define EXPORT PROGRAM "; of Keras, model.to_json() to a .json file"
 #define LISTED                                                               \

@@ -6,6 +6,11 @@
 
 #include "base/slice.h"
 
+/* The way out for a module of PyTorch whose file netc does not read. */
+#define EXPORT_PROGRAM                                                      \
+  "torch.export.save(torch.export.export(model, (input,)), \"model.pt2\") " \
+  "in Python, then `netc model.pt2`"
+
 enum file_kind_id {
 #define READ(constant, ...) KIND_##constant,
 #define TOLD(constant, ...) KIND_##constant,

@@ -122,9 +122,8 @@ static bool unknown_type(struct hugging *h, const struct fact *fact) {
             SLICE_ARG(fact->text));
   if (slice_is(key, "_class_name"))
     return graph_help(h->graph,
-                      "torch.export.save(torch.export.export(model, inputs), "
-                      "\"model.pt2\") in Python, then `netc model.pt2`; `netc "
-                      "import --types` lists the classes that netc reads");
+                      EXPORT_PROGRAM "; `netc import --types` lists the "
+                                     "classes that netc reads");
   return graph_help(h->graph,
                     "`--as %.*s` reads it as a type that netc knows, if its "
                     "blocks are the same; `netc import --types` lists these",

@@ -7,11 +7,9 @@
 
 enum { MOST_FILE = 4 << 20, MOST_ATTEMPTS = 6 };
 
-static const char help[] =
-    "torch.export.save(torch.export.export(model, (input,)), \"model.pt2\") in "
-    "Python, then `netc model.pt2`";
+static const char help[] = EXPORT_PROGRAM;
 
-static void open(struct py *p, const struct py_node *library) {
+static void begin(struct py *p, const struct py_node *library) {
   *p = (struct py){.graph = p->graph,
                    .arena = p->arena,
                    .options = p->options,
@@ -26,7 +24,7 @@ static void open(struct py *p, const struct py_node *library) {
   py_run(p, library, &p->library);
 }
 
-static void close(struct py *p) {
+static void end(struct py *p) {
   for (size_t i = 0; i < p->calls.count; i++)
     json_decref(p->calls.at[i].json);
   json_decref(p->about);
@@ -307,8 +305,8 @@ bool python_read(struct graph *graph, struct slice file,
   const struct py_node *tree = py_parse(graph->arena, file, 1);
   for (int i = 0; i < MOST_ATTEMPTS && !program; i++) {
     if (i)
-      close(&p);
-    open(&p, library);
+      end(&p);
+    begin(&p, library);
     program = attempt(&p, tree, known);
     if (!p.again)
       break;
@@ -324,6 +322,6 @@ bool python_read(struct graph *graph, struct slice file,
   }
   if (graph->failed)
     find_line(&p);
-  close(&p);
+  end(&p);
   return !graph->failed;
 }
