@@ -65,7 +65,7 @@ static void streams_give_the_values_of_pytorch(void **state) {
     check_streaming(&streaming[i]);
 }
 
-/* What netc writes for other programs has the states, too. */
+/* Files for other programs have the states, too. */
 static void written_files_have_the_states(void **state) {
   (void)state;
   const char *folder = scratch("written");

@@ -264,7 +264,7 @@ check-oracle: oracle $(build)/netc
 	  --precisions f32
 	$(in_oracle) python3 tools/random_nets $(build)/netc 32 970000 \
 	  --profile torch2-cpu --jobs $(JOBS)
-	@# Its programs of torch.export, where Debian 12's writes ONNX.
+	@# from_torch by torch.export; Debian 12's PyTorch writes ONNX.
 	[ -e $(build)/netc-*.whl ] || $(MAKE) wheel
 	$(package)
 	$(in_oracle) env PYTHONPATH=$(build)/package \

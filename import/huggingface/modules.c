@@ -171,7 +171,7 @@ static bool is_of_layer(const struct module_finder *f, struct slice name) {
           (!delta || hugging_fact(f->h, slice_of("linear_attn_config"))));
 }
 
-/* What the type calls its feed-forward layers. */
+/* The type's names of its feed-forward layers. */
 static const char *called(const struct module_finder *f) {
 #define CALLED(its, ours)                 \
   if (strcmp(f->h->type->name, its) == 0) \

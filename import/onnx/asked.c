@@ -104,7 +104,7 @@ static const char *compared_with(struct onnx *x, int input) {
   return NULL;
 }
 
-/* What is open so far: names for the message, options for the command. */
+/* All that is open: names for the message, options for the command. */
 struct open_parts {
   struct text names, options;
   struct map asked; /* names of sizes */

@@ -291,7 +291,7 @@ static const bool *find_boxes(const struct onnx *x) {
   return boxes;
 }
 
-/* Marks values of which parts are states before the first step: their axes are
+/* True for values that hold states before the first step. Their axes are
  * layers, batch, features. */
 static const bool *find_states(const struct onnx *x) {
   static const char moves[] =

@@ -134,7 +134,7 @@ const char *ir_reshaped(struct ir *ir, const char *value, const int64_t *dims,
 /* The kernel of a convolution that has its groups as an attribute. */
 const char *ir_kernel(struct ir *ir, const struct ir_layer *layer,
                       int64_t *groups);
-/* Its bias, if it has one; false with an error. */
+/* Adds the layer's bias, if it has one; false with an error. */
 bool ir_take_bias(struct ir *ir, const struct ir_layer *layer,
                   Onnx__NodeProto *node);
 bool ir_old_prelu(struct ir *ir, struct ir_layer *layer);

@@ -57,7 +57,7 @@ static struct slice name_of(const struct py_value *f) {
   return f->node->kind == NODE_DEF ? f->node->text : slice_of("lambda");
 }
 
-/* What is said of arguments is about the class that is made. */
+/* Errors in arguments name the class that is made. */
 static const char *called(struct py *p, const struct py_value *f) {
   struct slice name = name_of(f);
   if (f->owner && slice_is(name, "__init__"))

@@ -250,7 +250,7 @@ static struct py_value *text_lstrip(struct py *p, struct py_args *a) {
   return py_text(p, text);
 }
 
-/* Of one letter for another. */
+/* Replaces one letter by another. */
 static struct py_value *text_replace(struct py *p, struct py_args *a) {
   struct slice text = arg(a, 0)->text;
   struct py_value *from = arg(a, 1), *to = arg(a, 2);

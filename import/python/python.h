@@ -89,7 +89,7 @@ struct py_value {
   bool fields; /* of a class: @dataclass */
 };
 
-/* What an attempt has found out about an input. */
+/* An input, as far as attempts have found out about it. */
 struct py_input {
   struct slice name;
   bool whole;          /* its values are indices */
@@ -170,7 +170,7 @@ bool py_set_attribute(struct py *p, struct py_value *v, struct slice name,
                       struct py_value *to);
 /* A name of torch.py; NULL: there is none. */
 struct py_value *py_library(struct py *p, struct slice name);
-/* What `import a.b` gives. */
+/* The value that `import a.b` gives. */
 struct py_value *py_imported(struct py *p, struct slice path);
 struct py_value *py_find_in_class(struct py *p, struct py_value *class,
                                   struct slice name, struct py_value **owner);
@@ -216,7 +216,7 @@ struct py_value *py_call_library(struct py *p, const char *name,
 struct py_value *py_builtin(struct py *p, struct slice name);
 struct py_value *py_method(struct py *p, struct py_value *v, struct slice name);
 
-/* What torch.py is written with: rows of primitives.def, in trace.c. */
+/* Functions that torch.py calls: rows of primitives.def, in trace.c. */
 #define PRIMITIVE(name, function) py_builtin_fn function;
 #include "import/python/primitives.def"
 #undef PRIMITIVE

@@ -1,5 +1,5 @@
-# What classes and functions of PyTorch do, for sources of modules: which call
-# of ATen each makes, and of what sizes the result is. `_aten(name, sizes,
+# Classes and functions of PyTorch, for sources of modules: the call of ATen
+# that each makes, and the sizes of its result. `_aten(name, sizes,
 # type, ...)` notes a call; names with `_` in front are netc's own. Arguments
 # and their usual values are those of pytorch.org/docs/stable.
 

@@ -205,7 +205,7 @@ bool yolo_deconv(struct yolo *y) {
   return true;
 }
 
-/* Its pools are 5, 9 and 13; others are refused. */
+/* Pools of 5, 9 and 13; others are refused. */
 bool yolo_spp(struct yolo *y) {
   static const double usual[] = {5, 9, 13};
   const struct yolo_value *pools = arg(y, 1);

@@ -120,7 +120,7 @@ static void read_members(struct yaml_text *p, struct yolo_value *v) {
   }
 }
 
-/* What follows a key; `outer`: one of the file's, below which is more. */
+/* The value of a key; `outer`: a key of the file, below which is more. */
 static struct yolo_value *read_value(struct yaml_text *p, bool outer) {
   size_t line = p->line;
   pass(p, false);

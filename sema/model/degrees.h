@@ -28,8 +28,9 @@ void degrees_idle(const struct model *model, const struct settings *settings,
                   struct diags *diags);
 
 /*
- * The dense layer that a fused loss includes for the node of an output, with
- * functions of single values behind it, such as a softcap or a scale; -1: none.
+ * The dense layer that a fused loss computes for the node of an output; -1:
+ * none. Functions of single values, such as a softcap or a scale, may follow
+ * it.
  */
 int64_t degrees_head(const struct model *model, int64_t node);
 
