@@ -515,6 +515,13 @@ static void papers_name_no_file(void **state) {
          NULL, NULL);
 }
 
+/* Whole lines, in the overview, for each edge of a paper's figure. */
+static void a_picture_has_the_edges_of_its_paper(void **state) {
+  (void)state;
+  expect("/usr/bin/python3 tests/figures.py " NETC " tests/data/figures/*.txt",
+         0, "", NULL);
+}
+
 /* Kernels, strides, dilations and groups that the net has are all shown. */
 static void letters_hide_nothing_that_differs(void **state) {
   (void)state;
@@ -666,6 +673,7 @@ int main(void) {
       slow_test(fonts_are_in_the_file),
       cmocka_unit_test(papers_have_their_way),
       cmocka_unit_test(papers_name_no_file),
+      cmocka_unit_test(a_picture_has_the_edges_of_its_paper),
       cmocka_unit_test(letters_hide_nothing_that_differs),
       cmocka_unit_test(the_manual_shows_what_is_drawn),
       cmocka_unit_test(the_manual_shows_no_faults),

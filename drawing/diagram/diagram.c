@@ -225,6 +225,11 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   if (d->c->options->unfold && effort >= EFFORT_LOOPS)
     return false;
   d->effort = effort;
+  if (effort == EFFORT_BLOCKS && !d->turned)
+    d->turned = net_with_turns(d->plain);
+  if (effort == EFFORT_BLOCKS && !d->turned)
+    return false;
+  d->c = effort == EFFORT_BLOCKS ? d->turned : d->plain;
   d->calls.count = 0;
   d->call_of_group = NULL;
   l->cuts[0] = l->cuts[1] = NULL;
@@ -256,8 +261,8 @@ static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
     make_parts(l, false);
     return d->stubs.count > 0 || (d->parts && d->parts->next);
   }
-  return effort == EFFORT_NONE || d->items.count != boxes ||
-         d->calls.count != calls;
+  return effort == EFFORT_NONE || effort == EFFORT_BLOCKS ||
+         d->items.count != boxes || d->calls.count != calls;
 }
 
 /* One layout to try. */
@@ -281,7 +286,7 @@ static bool lay_out(struct diagram_paper *l, struct attempt a) {
   l->scale = 0;
   find_parts(l, a.u);
   bool fits = a.u ? layout_u(l) : layout_columns(l);
-  if (!is_tangled(l))
+  if (l->d->effort == EFFORT_BLOCKS || !is_tangled(l))
     return fits;
   l->scale /= 2; /* tangled lines are harder to read than small letters */
   return false;
@@ -321,7 +326,7 @@ static bool find_u(struct diagram_paper *l) {
   struct attempt a = {.u = true};
   if (l->tall || !net_is_u(l->d->c))
     return false;
-  for (int k = 0; k < EFFORTS; k++) {
+  for (int k = 0; k < EFFORT_BLOCKS; k++) {
     a.effort = (enum diagram_effort)k;
     if (!make_effort(l, a.effort) || l->d->items.count > MOST_BOXES)
       continue;
@@ -367,11 +372,26 @@ static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
   return false;
 }
 
-/* Finds the first layout that is readable on a page, or the largest. */
+/* True if no link between the boxes of the net itself is cut. */
+static bool net_is_whole(struct diagram_paper *l) {
+  struct diagram *d = l->d;
+  make_parts(l, false);
+  for (size_t i = 0; i < d->items.count; i++)
+    if (d->items.at[i].row < d->sections.at[0].end && d->items.at[i].stub_count)
+      return false;
+  return true;
+}
+
+/* Finds the first layout that is readable on a page, or the largest. One in
+ * which no link is cut comes first. */
 static bool find_layout(struct diagram_paper *l) {
   struct largest largest = {.scale = -1};
   if (find_u(l))
     return true;
+  for (int k = 0; k < EFFORTS; k++)
+    if (make_effort(l, (enum diagram_effort)k) && net_is_whole(l) &&
+        try_levels(l, (enum diagram_effort)k, &largest))
+      return true;
   for (int k = 0; k < EFFORTS; k++)
     if (make_effort(l, (enum diagram_effort)k) &&
         try_levels(l, (enum diagram_effort)k, &largest))
@@ -428,7 +448,8 @@ static void find_pages(struct diagram_paper *l) {
   size_t boxes = SIZE_MAX, fewest = SIZE_MAX;
   int best = 0;
   bool fitted = false;
-  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORTS; effort++)
+  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORT_BLOCKS;
+       effort++)
     if (make_items(l, effort) && l->d->items.count < boxes) {
       boxes = l->d->items.count;
       least = effort;
@@ -461,8 +482,10 @@ static struct slice describe(struct diagram *d) {
 }
 
 struct diagram diagram_of(const struct compiled *c) {
-  struct diagram d = {
-      .c = c, .arena = c->arena, .lr = c->options->direction == NETC_RIGHT};
+  struct diagram d = {.c = c,
+                      .plain = c,
+                      .arena = c->arena,
+                      .lr = c->options->direction == NETC_RIGHT};
   d.families =
       arena_alloc(c->arena, layer_kind_count() + 1, sizeof *d.families);
   return d;

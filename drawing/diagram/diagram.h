@@ -143,15 +143,17 @@ struct diagram_part {
 /* Reductions that are tried in turn until a page is readable. */
 enum diagram_effort {
   EFFORT_NONE,
-  EFFORT_STUBS, /* no long lines */
-  EFFORT_LOOPS, /* iterations of `for` that differ in figures are drawn once */
-  EFFORT_CALLS, /* calls of a def are drawn once */
-  EFFORT_SMALL, /* small calls as well */
+  EFFORT_STUBS,  /* no long lines */
+  EFFORT_LOOPS,  /* iterations of `for` that differ in figures are drawn once */
+  EFFORT_CALLS,  /* calls of a def are drawn once */
+  EFFORT_SMALL,  /* small calls as well */
+  EFFORT_BLOCKS, /* the net's blocks and iterations are boxes; no link is cut */
   EFFORTS
 };
 
 struct diagram {
   const struct compiled *c;
+  const struct compiled *plain, *turned; /* without, with groups for turns */
   struct arena *arena;
   enum diagram_effort effort;
   struct {
@@ -294,6 +296,10 @@ struct diagram_run diagram_find_run(struct diagram *d,
 /* diagram_loops.c: iterations of a `for` that start at a piece, or 1. */
 size_t diagram_find_loop(struct diagram *d, const struct diagram_pieces *p,
                          size_t at, size_t end, size_t period);
+
+/* The net with a group for each iteration of several layers; NULL: it has
+ * none, or too many. */
+const struct compiled *net_with_turns(const struct compiled *c);
 
 /* diagram_figures.c: one text for all iterations: "conv 64 dilate=1-512". */
 

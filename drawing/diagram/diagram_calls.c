@@ -18,6 +18,7 @@ struct diagram_candidate {
   const struct diagram_unit *unit;
   size_t class; /* the first candidate that equals it */
   size_t members;
+  bool outer; /* no call is around one of them */
   bool chosen;
 };
 
@@ -114,16 +115,20 @@ static bool same_calls(const struct diagram *d, const struct diagram_unit *a,
 }
 
 /* True for a call with a drawn inside; a repeat is a group without a call. */
-static bool is_call(const struct diagram *d, const struct diagram_unit *unit) {
-  return unit->group > 0 && group_of(d, unit->group)->call.length > 0 &&
+static bool is_call(const struct diagram *d, const struct diagram_unit *unit,
+                    bool outer) {
+  return unit->group > 0 &&
+         (group_of(d, unit->group)->call.length > 0 ||
+          (outer && d->effort == EFFORT_BLOCKS)) &&
          (d->effort == EFFORT_SMALL || unit->end - unit->first >= LEAST_BOXES);
 }
 
-static void find_candidates(struct choice *c,
-                            const struct diagram_unit *units) {
+static void find_candidates(struct choice *c, const struct diagram_unit *units,
+                            bool outer) {
   for (const struct diagram_unit *u = units; u; u = u->next) {
-    find_candidates(c, u->child);
-    if (!is_call(c->d, u) || c->all.count == MOST_CANDIDATES)
+    bool call = is_call(c->d, u, outer);
+    find_candidates(c, u->child, outer && !call);
+    if (!call || c->all.count == MOST_CANDIDATES)
       continue;
     struct diagram_candidate new = {.unit = u, .class = c->all.count};
     for (size_t i = 0; i < c->all.count; i++)
@@ -133,6 +138,7 @@ static void find_candidates(struct choice *c,
       }
     *VEC_PUSH(c->d->arena, &c->all) = new;
     c->all.at[new.class].members++;
+    c->all.at[new.class].outer |= outer;
   }
 }
 
@@ -172,7 +178,7 @@ static bool is_worth(const struct choice *c,
                      const struct diagram_candidate *class, size_t seen) {
   size_t boxes = boxes_of(c, class->unit);
   if (boxes >= LEAST_BOXES)
-    return seen > 1;
+    return seen > 1 || (c->d->effort == EFFORT_BLOCKS && class->outer);
   return c->d->effort == EFFORT_SMALL && seen > 2 && boxes > 1 &&
          boxes * seen >= LEAST_SMALL;
 }
@@ -200,7 +206,7 @@ static void choose(struct choice *c) {
 static size_t candidate_of(const struct choice *c, int64_t group) {
   const struct diagram *d = c->d;
   const struct group *g = group_of(d, group);
-  if (!g->call.length || g->first >= g->end)
+  if ((!g->call.length && d->effort != EFFORT_BLOCKS) || g->first >= g->end)
     return SIZE_MAX;
   size_t first = d->item_of_row[d->rows.of_node[g->first]];
   size_t last = d->item_of_row[d->rows.of_node[g->end - 1]];
@@ -290,7 +296,7 @@ bool diagram_find_calls(struct diagram *d) {
   size_t groups = d->c->model->groups.count;
   d->calls.count = 0;
   d->call_of_group = NULL;
-  find_candidates(&c, d->units);
+  find_candidates(&c, d->units, true);
   choose(&c);
   list_calls(&c, d->units);
   if (d->calls.count == 0)

@@ -36,11 +36,15 @@ static bool same_rows(const struct diagram_loop *l, int64_t a, int64_t b) {
            call_of_group(l->d, x->group) == call_of_group(l->d, y->group)));
 }
 
-/* A carried tensor has one place in the iteration and one initial row. */
+/* A carried tensor has one place in the iteration and one initial row. A box
+ * for an iteration may give several tensors. */
 static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start) {
+  bool several = l->d->effort == EFFORT_BLOCKS && l->length == 1;
   for (int i = 0; i < l->carried; i++)
-    if (l->from[i] == place || l->start[i] == start)
-      return l->from[i] == place && l->start[i] == start;
+    if (l->from[i] == place && l->start[i] == start)
+      return true;
+    else if (!several && (l->from[i] == place || l->start[i] == start))
+      return false;
   if (l->carried == MOST_CARRIED)
     return false;
   l->from[l->carried] = place;
@@ -216,4 +220,97 @@ size_t diagram_find_loop(struct diagram *d, const struct diagram_pieces *p,
   if (l.count > 1)
     count_failure(d, &l);
   return 1;
+}
+
+/* Groups for iterations */
+
+enum {
+  LEAST_TURN = 4,     /* layers of an iteration that is drawn as a block */
+  MOST_TURNED = 20000 /* layers of a net whose iterations get groups */
+};
+
+/* The innermost group that has all nodes of an iteration. */
+static int64_t group_around(const struct model *model,
+                            const struct frame *turn) {
+  int64_t group = model->nodes.at[turn->first].group;
+  while (group > 0 && (model->groups.at[group].first > turn->first ||
+                       model->groups.at[group].end < turn->end))
+    group = model->groups.at[group].parent;
+  return group;
+}
+
+/* The name of an iteration that ends with `encoder[3]`, or "block". */
+static struct slice word_of_turn(const struct model *model,
+                                 const struct frame *turn) {
+  const struct node_name *name = &model->nodes.at[turn->end - 1].name;
+  int64_t group = model->nodes.at[turn->end - 1].group;
+  for (; group > 0 && model->groups.at[group].first >= turn->first;
+       group = model->groups.at[group].parent)
+    if (model->groups.at[group].end == turn->end)
+      name = &model->groups.at[group].name;
+  struct slice word = name->ordinal ? (struct slice){0} : name_text(name);
+  const char *index = word.length ? memchr(word.at, '[', word.length) : NULL;
+  size_t length = index ? (size_t)(index - word.at) : 0;
+  return length > 1 ? (struct slice){word.at, length} : slice_of("block");
+}
+
+/* Puts a group around an iteration, unless it consists of one. */
+static void add_turn(struct arena *arena, struct model *model,
+                     const struct frame *turn) {
+  int64_t around = group_around(model, turn);
+  int64_t new = (int64_t)model->groups.count;
+  struct slice word = word_of_turn(model, turn);
+  if (around > 0 && model->groups.at[around].first == turn->first &&
+      model->groups.at[around].end == turn->end)
+    return;
+  for (int64_t i = turn->first; i < turn->end; i++)
+    if (model->nodes.at[i].group == around)
+      model->nodes.at[i].group = (int32_t) new;
+  for (int64_t g = 1; g < new; g++) {
+    struct group *group = &model->groups.at[g];
+    if (group->parent == around && group->first < group->end &&
+        turn->first <= group->first && group->end <= turn->end)
+      group->parent = new;
+  }
+  *VEC_PUSH(arena, &model->groups) =
+      (struct group){.parent = around,
+                     .name = name_with(slice_of("for."), (int32_t) new),
+                     .span = turn->stmt->span,
+                     .stmt = turn->stmt,
+                     .call = word,
+                     .first = turn->first,
+                     .end = turn->end,
+                     .out = turn->end - 1};
+}
+
+/* Adds the iterations that start with a node, outer ones first. */
+static void add_turns(struct arena *arena, struct model *model, int64_t node,
+                      const struct frame *frame) {
+  if (!frame || frame->first > node)
+    return;
+  add_turns(arena, model, node, frame->parent);
+  if (frame_kind(frame) == FRAME_LOOP && frame->first == node &&
+      frame->end - frame->first >= LEAST_TURN)
+    add_turn(arena, model, frame);
+}
+
+const struct compiled *net_with_turns(const struct compiled *c) {
+  size_t groups = c->model->groups.count, nodes = c->model->nodes.count;
+  if (nodes > MOST_TURNED)
+    return NULL;
+  struct model *model = ARENA_NEW(c->arena, struct model);
+  struct compiled *turned = ARENA_NEW(c->arena, struct compiled);
+  *model = *c->model;
+  model->groups.at = arena_alloc(c->arena, groups, sizeof *model->groups.at);
+  model->groups.room = groups;
+  memcpy(model->groups.at, c->model->groups.at,
+         groups * sizeof *model->groups.at);
+  model->nodes.at = arena_alloc(c->arena, nodes, sizeof *model->nodes.at);
+  model->nodes.room = nodes;
+  memcpy(model->nodes.at, c->model->nodes.at, nodes * sizeof *model->nodes.at);
+  for (size_t i = 0; i < nodes; i++)
+    add_turns(c->arena, model, (int64_t)i, model->nodes.at[i].frame);
+  *turned = *c;
+  turned->model = model;
+  return turned;
 }

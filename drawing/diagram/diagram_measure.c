@@ -16,20 +16,31 @@ const struct diagram_tightness *tightness(const struct diagram *d) {
 }
 
 bool is_bare(const struct diagram *d, const struct diagram_part *frame) {
-  return tightness(d)->few_frames && frame->nested && frame->unit->count == 1;
+  const struct diagram_unit *unit = frame->unit;
+  if (unit->count > 1)
+    return false;
+  return (tightness(d)->few_frames && frame->nested) ||
+         (unit->group > 0 && !unit->call && d->c == d->turned &&
+          (size_t)unit->group >= d->plain->model->groups.count);
 }
 
 bool shape_is_beside(const struct diagram *d, bool flip) {
   return flip && !d->lr && d->level >= BESIDE_FROM;
 }
 
+/* The sheets of a stack below its box. */
+static int64_t stack_of(const struct diagram_item *item) {
+  return item->opens_repeat ? 2 * STACK : 0;
+}
+
 static int64_t gap_after(const struct diagram *d,
                          const struct diagram_item *item, bool flip) {
+  int64_t gap = tightness(d)->wide_gap;
   if (!item->out.length || shape_is_beside(d, flip))
-    return tightness(d)->gap;
-  if (d->lr)
-    return text_extent(item->out, SMALL_SIZE, false) + 10 * POINT;
-  return tightness(d)->wide_gap;
+    gap = tightness(d)->gap;
+  else if (d->lr)
+    gap = text_extent(item->out, SMALL_SIZE, false) + 10 * POINT;
+  return gap + stack_of(item);
 }
 
 static void measure_box(struct diagram *d, struct diagram_part *part) {
@@ -37,7 +48,7 @@ static void measure_box(struct diagram *d, struct diagram_part *part) {
   item_find_text(d, part->item);
   stubs_measure(d, part->item, true, true);
   int64_t half = item_across(d, item) / 2;
-  int64_t stack = item->opens_repeat ? 2 * STACK : 0;
+  int64_t stack = stack_of(item);
   int64_t label =
       !d->lr && item->out.length
           ? text_extent(item->out, SMALL_SIZE, false) + BESIDE + POINT
@@ -51,7 +62,7 @@ static void measure_box(struct diagram *d, struct diagram_part *part) {
   part->left = most(part->left, ahead);
   part->right = most(part->right, ahead);
   int64_t over = stubs_overhang(d, part->item);
-  part->after = gap_after(d, item, part->flip) + stack + over;
+  part->after = gap_after(d, item, part->flip) + over;
   part->length = stubs_extent(d, part->item, STUB_AHEAD) + over +
                  item_along(d, item) + part->after;
 }
@@ -311,7 +322,8 @@ static void measure_split(struct diagram *d, struct diagram_part *split) {
   split->left =
       most(split->left, half + stubs_extent(d, split->item, STUB_LEFT));
   split->right =
-      most(split->right, half + stubs_extent(d, split->item, STUB_RIGHT));
+      most(split->right,
+           half + stack_of(join) + stubs_extent(d, split->item, STUB_RIGHT));
   if (!d->lr && join->out.length) {
     int64_t label = text_extent(join->out, SMALL_SIZE, false) + BESIDE + POINT;
     if (shape_is_beside(d, split->flip))

@@ -112,16 +112,27 @@ static struct slice name_of(struct diagram *d,
   return count > 1 ? merge_turns(d->arena, names, count) : names[0];
 }
 
-/* The number of an input that only some calls read, not the entry. */
+/* The number of an input that only some calls read, not the entry; or of one
+ * that all read, but whose name is nowhere. */
 static struct slice number_input(struct diagram *d,
                                  const struct diagram_item *reader,
-                                 int64_t node) {
-  const struct diagram_section *section = section_of(d, reader->row);
+                                 int64_t node, bool shared) {
+  const struct diagram_call *call = section_of(d, reader->row)->call;
+  size_t count = !call ? 0 : shared ? call->shared_count : call->input_count;
   struct text text = text_new(d->arena);
-  for (size_t i = 0; section->call && i < section->call->input_count; i++)
-    if (section->call->inputs[i] == node)
-      text_printf(&text, "in %zu", i + 2);
+  for (size_t i = 0; i < count; i++)
+    if ((shared ? call->shared : call->inputs)[i] == node)
+      text_printf(&text, "in %zu", (shared ? call->input_count : 0) + i + 2);
   return text_slice(&text);
+}
+
+/* True if the box that gives a tensor says its name, or is it. */
+static bool is_named(const struct diagram *d, const struct diagram_item *reader,
+                     const struct diagram_stub *stub) {
+  size_t row = row_for(d, reader, stub->node);
+  const struct diagram_item *from = &d->items.at[d->item_of_row[row]];
+  return is_shown(d, &d->rows.at[row], stub->node) ||
+         slice_equal(from->sign, stub->name);
 }
 
 void diagram_name_stubs(struct diagram *d) {
@@ -132,8 +143,11 @@ void diagram_name_stubs(struct diagram *d) {
     for (size_t k = 0; k < d->items.at[i].stub_count; k++) {
       const struct diagram_item *item = &d->items.at[i];
       struct diagram_stub *stub = &d->stubs.at[item->first_stub + k];
-      stub->name = number_input(d, item, stub->node);
-      if (!stub->name.length)
+      stub->name = number_input(d, item, stub->node, false);
+      if (!stub->name.length) {
         stub->name = name_of(d, item, stub, &signs);
+        if (d->effort == EFFORT_BLOCKS && !is_named(d, item, stub))
+          stub->name = number_input(d, item, stub->node, true);
+      }
     }
 }

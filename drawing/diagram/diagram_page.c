@@ -9,6 +9,7 @@ struct sheet {
   struct diagram_paper *l;
   size_t page;
   int64_t across, top, length; /* their start across, top and length */
+  int64_t title;               /* height of the title above them */
   int used;                    /* corridors in use below them */
   int entered;                 /* lanes in use to the left of columns */
   struct diagram_pen pen;
@@ -230,11 +231,64 @@ static void draw_skip(struct sheet *s, const struct diagram_skip *skip,
   pen_draw(d, &pen, true);
 }
 
+static struct route_box route_box_of(const struct diagram *d, size_t item,
+                                     bool leaves) {
+  const struct diagram_item *it = &d->items.at[item];
+  return (struct route_box){.x = it->x,
+                            .y = it->y,
+                            .width = it->width,
+                            .height = it->height,
+                            .stack = it->opens_repeat ? 2 * STACK : 0,
+                            .closed = (d->lr ? 0 : 2) + !leaves};
+}
+
+/* Leads a skip around everything; false: there is no way. */
+static bool route_skip(struct sheet *s, struct router *router,
+                       const struct diagram_skip *skip) {
+  struct diagram *d = diagram_at(s);
+  struct diagram_pen pen = {.item = skip->from};
+  size_t room = sizeof pen.at / sizeof *pen.at;
+  struct route_box from = route_box_of(d, skip->from, true);
+  struct route_box to = route_box_of(d, skip->to, false);
+  pen.count = router_lead(router, &from, &to, skip->from, pen.at, room);
+  for (size_t i = 0; i < pen.count; i++) {
+    int64_t x = pen.at[i].x, y = pen.at[i].y;
+    if (d->lr)
+      pen.at[i] = (struct point){y, x};
+    s->across = most(s->across, (d->lr ? y : x) + 2 * POINT);
+    s->length = most(s->length, (d->lr ? x : y) + 2 * POINT - s->top);
+  }
+  if (pen.count) {
+    d->links.at[skip->link].drawn = true;
+    pen_draw(d, &pen, true);
+  }
+  return pen.count > 0;
+}
+
+static bool is_routed(const struct sheet *s, const struct diagram_skip *skip) {
+  return !s->l->is_u && !skip_is_framed(skip) &&
+         s->l->columns.at[column_of(s->l, skip->from)].page == s->page &&
+         s->l->columns.at[column_of(s->l, skip->to)].page == s->page;
+}
+
 static void draw_skips(struct sheet *s) {
   struct diagram_paper *l = s->l;
   int *used = arena_alloc(l->d->arena, l->columns.count, sizeof *used);
+  struct router *router = NULL;
   for (size_t i = 0; i < l->skips.count; i++)
-    draw_skip(s, &l->skips.at[i], used);
+    if (!is_routed(s, &l->skips.at[i]))
+      draw_skip(s, &l->skips.at[i], used);
+  struct point low = {NARROW_EDGE, NARROW_EDGE + s->title};
+  struct point high = {s->across, s->top + s->length + l->corridors * LANE};
+  if (l->d->lr)
+    high = (struct point){high.y, high.x};
+  for (size_t i = 0; i < l->skips.count; i++)
+    if (is_routed(s, &l->skips.at[i])) {
+      if (!router)
+        router = router_new(l->d->scene, low, high);
+      if (!route_skip(s, router, &l->skips.at[i]))
+        draw_skip(s, &l->skips.at[i], used);
+    }
 }
 
 void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
@@ -249,6 +303,7 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   d->scene = scene;
   int64_t title = title_draw(d, paper_width(l) - 2 * edge_of(d), false);
   *(d->lr ? &s.across : &s.top) += title;
+  s.title = title;
   int64_t narrow = LEAST_WIDTH - columns_width(l);
   if (!d->lr && l->page_count == 1 && narrow > 0)
     s.across += narrow / 2;

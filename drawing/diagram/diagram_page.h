@@ -109,6 +109,25 @@ bool layout_columns(struct diagram_paper *l);
  * part is longer than a page. */
 bool layout_pages(struct diagram_paper *l);
 
+/* diagram_route.c: leads lines around the boxes and lines of a scene, between
+ * two corners. */
+struct router;
+struct router *router_new(const struct scene *scene, struct point low,
+                          struct point high);
+
+/* A box that a line leaves or enters. */
+struct route_box {
+  int64_t x, y, width, height;
+  int64_t stack; /* sheets below it and to its right */
+  int closed;    /* the side that is closed: left, right, top, bottom: 0-3 */
+};
+
+/* The points of a line, at most `room`; 0: there is no way. Lines of one owner
+ * may share their way. */
+size_t router_lead(struct router *r, const struct route_box *from,
+                   const struct route_box *to, size_t owner,
+                   struct point *points, size_t room);
+
 void page_draw(struct diagram_paper *l, size_t page, struct scene *scene);
 
 #endif

@@ -9,7 +9,9 @@
 enum {
   ARROW = 13 * POINT, /* length of a stub, with its head */
   HEIGHT = 9 * POINT, /* height of a name */
-  APART = 15,         /* between a source and the neighbours of its reader */
+  PILL = 12 * POINT,  /* height of a framed name */
+  PILL_SIDE = 2 * POINT,
+  APART = 15, /* between a source and the neighbours of its reader */
 };
 
 /* Links to cut */
@@ -84,6 +86,14 @@ static bool is_cut(const struct cutter *c, size_t index,
          (c->step == CUT_BETWEEN_NETS && c->nets[index] != c->nets[link->from]);
 }
 
+/* True in an overview, in which no link is cut, and from a block's entry. */
+static bool is_whole(const struct diagram *d, size_t item,
+                     const struct diagram_link *link) {
+  return d->effort == EFFORT_BLOCKS &&
+         (d->items.at[item].row < d->sections.at[0].end ||
+          d->items.at[link->from].is_entry);
+}
+
 static bool cut_in_step(const struct cutter *c) {
   struct diagram *d = c->d;
   bool found = false;
@@ -91,7 +101,7 @@ static bool cut_in_step(const struct cutter *c) {
     for (size_t k = 0; k < d->items.at[i].link_count; k++) {
       const struct diagram_link *link =
           &d->links.at[d->items.at[i].first_link + k];
-      bool cut = is_cut(c, i, link);
+      bool cut = !is_whole(d, i, link) && is_cut(c, i, link);
       d->cut[link->number] |= cut;
       found |= cut;
     }
@@ -141,14 +151,22 @@ static void count_sides(const struct diagram *d,
     counts[stub_at(d, item, k)->side]++;
 }
 
+/* True for an input of a block that is drawn once, whose name has a frame. */
+static bool is_pill(const struct diagram_stub *stub) {
+  return stub->from == NO_ITEM;
+}
+
 /* The size of a name, or of the source in its place. */
 static struct point size_of_end(const struct diagram *d,
                                 const struct diagram_stub *stub) {
   size_t source = stub_source(d, stub);
   int64_t width = text_extent(stub->name, SMALL_SIZE, false) + 4 * POINT;
-  return source == NO_ITEM ? (struct point){width, HEIGHT}
-                           : (struct point){d->items.at[source].width,
-                                            d->items.at[source].height};
+  if (is_pill(stub))
+    width += 2 * PILL_SIDE;
+  return source == NO_ITEM
+             ? (struct point){width, is_pill(stub) ? PILL : HEIGHT}
+             : (struct point){d->items.at[source].width,
+                              d->items.at[source].height};
 }
 
 /* The room of several stubs at one side, which share it equally. */
@@ -156,16 +174,19 @@ static int64_t room_of_stubs(const struct diagram *d,
                              const struct diagram_item *item,
                              enum stub_side side) {
   int64_t count = 0, each = d->lr ? 30 * POINT : HEIGHT + 2 * POINT;
-  bool source = false;
+  bool source = false, pill = false;
   for (size_t k = 0; k < item->stub_count; k++) {
     const struct diagram_stub *stub = stub_at(d, item, k);
     struct point end = size_of_end(d, stub);
     bool here = stub->side == side && stub_source(d, stub) != NO_ITEM;
     count += stub->side == side;
     source = source || here;
+    pill = pill || (stub->side == side && is_pill(stub));
     if (here)
       each = most(each, (d->lr ? end.x : end.y) + 3 * POINT);
   }
+  if (pill && count > 1 && !d->lr)
+    each = most(each, (PILL + POINT) * (count + 1) / count);
   return count > 1 || (source && item->width != SIGN) ? count * each : 0;
 }
 
@@ -238,8 +259,30 @@ int64_t stubs_overhang(const struct diagram *d, size_t index) {
 
 /* Drawing of placed boxes */
 
+/* The frame of a name that a block drawn once gets from outside. */
+static void draw_pill(struct diagram *d, int64_t width, struct point end,
+                      int dx, int dy) {
+  int64_t x = end.x + (dx < 0 ? -width : dx > 0 ? 0 : -width / 2);
+  int64_t y = end.y + (dy < 0 ? -PILL : dy > 0 ? 0 : -PILL / 2);
+  scene_add(d->scene, (struct scene_item){.kind = SCENE_BOX,
+                                          .x = x,
+                                          .y = y,
+                                          .width = width,
+                                          .height = PILL,
+                                          .radius = PILL / 2,
+                                          .fill = NO_COLOUR,
+                                          .stroke = PALETTE_INK,
+                                          .stroke_width = 60});
+}
+
 static void draw_name(struct diagram *d, const struct diagram_stub *stub,
                       struct point end, int dx, int dy) {
+  if (is_pill(stub)) {
+    draw_pill(d, size_of_end(d, stub).x, end, dx, dy);
+    end.x += dx * PILL_SIDE;
+    end.y += dy < 0 ? -PILL / 2 + 5 : dy > 0 ? PILL / 2 + 5 : 0;
+    end.y -= dy ? 5 : 0;
+  }
   struct scene_item text = {.kind = SCENE_TEXT,
                             .x = end.x + dx * 2 * POINT,
                             .y = end.y + 28,
@@ -249,7 +292,7 @@ static void draw_name(struct diagram *d, const struct diagram_stub *stub,
                                                : ANCHOR_MIDDLE,
                             .fill = PALETTE_WORDS,
                             .text = stub->name};
-  if (dy)
+  if (dy && !is_pill(stub))
     text.y = dy < 0 ? end.y - 2 * POINT : end.y + 8 * POINT;
   scene_add(d->scene, text);
 }

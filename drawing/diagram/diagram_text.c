@@ -213,15 +213,27 @@ static void put_written(struct diagram *d, struct text *out,
     row_put_acting(out, d->c, row, false);
 }
 
-/* The windows in which a call that is a box differs from the drawn call, unless
+/* The windows in which a call that is a box differs from another one, unless
  * its arguments show it. */
-static void put_differences(struct diagram *d, struct text *out,
-                            const struct row *row) {
-  const struct diagram_call *call = call_of_group(d, row->group);
+static void put_difference(struct diagram *d, struct text *out, int64_t group,
+                           int64_t other) {
   const struct group *groups = d->c->model->groups.at;
-  if (call && (d->c->options->plain ||
-               slice_equal(groups[row->group].call, groups[call->group].call)))
-    group_put_differences(out, d->c, row->group, call->group);
+  if (group != other && (d->c->options->plain ||
+                         slice_equal(groups[group].call, groups[other].call)))
+    group_put_differences(out, d->c, group, other);
+}
+
+/* Compares with the drawn call, and in a repeat also with the last one. */
+static void put_differences(struct diagram *d, struct text *out,
+                            const struct diagram_item *item) {
+  int64_t group = d->rows.at[item->row].group;
+  const struct diagram_call *call = call_of_group(d, group);
+  size_t length = out->length;
+  if (!call)
+    return;
+  put_difference(d, out, group, call->group);
+  if (out->length == length)
+    put_difference(d, out, group, d->rows.at[item->last_row].group);
 }
 
 /* In plain words, which need no name from the source. */
@@ -235,7 +247,7 @@ static struct slice plain_words(struct diagram *d, size_t index,
     plain_put_call(&text, call);
   else
     row_put_plain(&text, d->c, row, said);
-  put_differences(d, &text, row);
+  put_differences(d, &text, &d->items.at[index]);
   struct slice words = text_tamed(d->arena, text_slice(&text), true);
   if (sign && row->end - row->first == 1)
     words = slice_of(sign);
@@ -254,7 +266,7 @@ static struct slice layer_words(struct diagram *d, size_t index,
   struct text text = text_new(d->arena), layer = text;
   struct slice label = label_of(d, index);
   put_written(d, &layer, row);
-  put_differences(d, &layer, row);
+  put_differences(d, &layer, &d->items.at[index]);
   struct slice written = text_slice(&layer);
   if (tightness(d)->few_tails && row->group == NO_NODE && !is_chain(d, row) &&
       d->items.at[index].kind < layer_kind_count())

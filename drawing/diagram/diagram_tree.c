@@ -307,6 +307,7 @@ static bool can_split(const struct region *r, const struct inputs *in,
 static struct diagram_part *join_part(struct region *r, int64_t unit) {
   struct diagram_part *split = new_part(r->d, PART_SPLIT);
   split->item = r->units[unit]->first;
+  diagram_mark_repeat(r->d, r->units[unit]);
   split->bar = !item_sign(r->d, split->item);
   return split;
 }

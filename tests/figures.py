@@ -1,0 +1,78 @@
+#!/usr/bin/python3
+"""figures.py NETC FILE...: the picture of a net has the edges of its paper's
+figure. A file names the figure, the net, and an edge a line, `FROM > TO`, by
+the words of the boxes; `#2` is the second box with these words. Each edge is
+one line that touches both boxes.
+"""
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as tree
+
+SVG = "{http://www.w3.org/2000/svg}"
+NEAR, HEAD = 4.5, 9.5  # pt from a box: where a line begins, and its arrow ends
+
+
+def words_of(box):
+    """Without the letter of a block and its parameters."""
+    lines = ["".join(text.itertext()) for text in box.iter(SVG + "text")]
+    lines = [x for x in lines if not re.fullmatch(r"[\d,–]+( parameters)?", x)]
+    words = re.sub(r" \([A-Z]\)", "", " ".join(lines))
+    return re.sub(r" +", " ", words).strip()
+
+
+def boxes_of(picture):
+    """By words: the sides of each box, with the sheets below it."""
+    found = {}
+    for box in picture.iter(SVG + "g"):
+        rects = [[float(rect.get(key)) for key in ("x", "y", "width", "height")]
+                 for rect in box.findall(SVG + "rect")]
+        if not box.get("id", "").startswith("n.") or not rects:
+            continue
+        sides = (min(r[0] for r in rects), min(r[1] for r in rects),
+                 max(r[0] + r[2] for r in rects), max(r[1] + r[3] for r in rects))
+        found.setdefault(words_of(box), []).append(sides)
+    return found
+
+
+def lines_of(picture):
+    """The two ends of each line."""
+    for path in picture.iter(SVG + "path"):
+        numbers = re.findall(r"-?[\d.]+", path.get("d"))
+        if path.get("fill") == "none":
+            yield tuple(map(float, numbers[:2])), tuple(map(float, numbers[-2:]))
+
+
+def touches(point, box, slack):
+    return box[0] - slack <= point[0] <= box[2] + slack and \
+        box[1] - slack <= point[1] <= box[3] + slack
+
+
+def check(netc, name):
+    with open(name) as file:
+        lines = [line.strip() for line in file]
+    lines = [line for line in lines if line and not line.startswith("# ")]
+    net, edges = lines[0], lines[1:]
+    assert edges, name
+    svg = subprocess.run([netc, net, "--labels=plain", "--emit=svg"],
+                         stdout=subprocess.PIPE, check=True).stdout
+    picture = tree.fromstring(svg)
+    boxes, drawn, wrong = boxes_of(picture), list(lines_of(picture)), 0
+    for edge in edges:
+        ends = []
+        for end in edge.split(" > "):
+            words, _, number = end.partition(" #")
+            found = boxes.get(words, [])
+            ends.append(found[int(number or 1) - 1:][:1])
+        if not (ends[0] and ends[1]):
+            print(f"{name}: `{edge}`: no such box; there are {sorted(boxes)}")
+        elif any(touches(a, ends[0][0], NEAR) and touches(b, ends[1][0], HEAD)
+                 for a, b in drawn):
+            continue
+        else:
+            print(f"{name}: `{edge}` is not one line")
+        wrong += 1
+    return wrong
+
+
+sys.exit(any([check(sys.argv[1], name) for name in sys.argv[2:]]))
