@@ -349,21 +349,10 @@ static int set_depth(struct net_options *o, const char *value) {
   return EXIT_DONE;
 }
 
-/* --lora 16, --lora 16:all */
 static int set_lora(struct net_options *o, const char *value) {
-  char rank[32];
-  const char *colon = strchr(value, ':');
-  size_t length = colon ? (size_t)(colon - value) : strlen(value);
-  int64_t number;
-  if (colon && strcmp(colon, ":all") != 0)
-    return complain(EXIT_USAGE,
-                    "--lora %s: give a rank, with `:all` for all dense layers: "
-                    "`--lora 16:all`",
-                    value);
-  snprintf(rank, sizeof rank, "%.*s", (int)length, value);
-  if (!option_number(OPTION_LORA, rank, 1, INT32_MAX, &number))
-    return EXIT_USAGE;
-  return exit_status_of(o->netc, netc_lora(o->netc, number, colon != NULL));
+  if (netc_adapters(o->netc, value) == NETC_OK)
+    return EXIT_DONE;
+  return complain(EXIT_USAGE, "--lora %s: %s", value, netc_message(o->netc));
 }
 
 static int set_word(struct net_options *o, enum option_id option,

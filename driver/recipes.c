@@ -14,8 +14,9 @@ static const char head[] =
     "`--like NAME`, or `train like=NAME` in a source, takes the settings "
     "below. What you set\nyourself wins, and so does what a source sets beside "
     "its own `like`. `--like` on the\ncommand line wins over the source. "
-    "`--lora 32` changes the rank only. A recipe says nothing\nabout batch, "
-    "length, card and number of devices.\n";
+    "`--lora 32` changes the rank only, `--lora 32:bf16`\nalso the type of the "
+    "adapters. A recipe says nothing about batch, length, card and\nnumber of "
+    "devices.\n";
 
 /* "--loss-dtype f32" */
 static void put_option(const struct netc_recipe_setting *setting) {

@@ -117,6 +117,13 @@ NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
 NETC_API enum netc_status netc_lora(struct netc *netc, int64_t rank, bool all);
 
 /*
+ * The same as a text, as `--lora` has it: RANK[:all][:TYPE], such as
+ * "16:all:f32". TYPE (f32, bf16, f16) is that of the adapters, as PEFT has them
+ * in 32 bits beside a net in 16.
+ */
+NETC_API enum netc_status netc_adapters(struct netc *netc, const char *text);
+
+/*
  * Lengths that differ from batch to batch, as `--vary`: all inputs of tokens
  * have the longest one, and the report and JSON also have the peaks of training
  * at the shortest and the mean one.

@@ -147,6 +147,7 @@ static void add_lora(const struct layer *layer, struct params *params,
   b.name = "lora_B.weight";
   a.fixed = b.fixed = false;
   a.adapter = b.adapter = true;
+  a.type = b.type = lora_type(&conv->lora);
   a.groups = 1;
   a.dim[spatial] = shape_channels(layer->in[0]);
   a.dim[spatial + 1] = conv->lora.rank;

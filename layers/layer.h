@@ -219,6 +219,7 @@ struct param {
   bool fixed;                   /* a parameter that training leaves alone */
   bool buffer;                  /* not a parameter: running statistics */
   bool adapter;                 /* trained even if its layer is frozen */
+  struct slice type;            /* word of its own type; empty: its layer's */
   const struct layer_ref *tied; /* shares the first parameter of that layer */
 
   /* In files */

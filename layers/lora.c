@@ -8,7 +8,11 @@ bool lora_check(const struct layer *layer, const struct lora *lora) {
   const char *said = lora->alpha != 0     ? "lora_alpha"
                      : lora->dropout != 0 ? "lora_dropout"
                      : lora->dora         ? "dora"
+                     : lora->type         ? "lora_dtype"
                                           : NULL;
+  if (lora->type && lora->dora)
+    return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_dtype",
+                                "`lora_dtype` does not support `dora`");
   if (lora->rank || !said)
     return true;
   struct diagnostic *d =
@@ -28,12 +32,17 @@ static const char *name_of(struct params *params, const char *prefix,
   return arena_copy(params->arena, text.at, text.length);
 }
 
+struct slice lora_type(const struct lora *lora) {
+  return lora->type ? word_at(LORA_TYPES, lora->type) : (struct slice){0};
+}
+
 static void add_matrix(struct params *params, int64_t in, int64_t out,
-                       const char *name) {
+                       const struct lora *lora, const char *name) {
   params_add(params, (struct param){.name = name,
                                     .rank = 2,
                                     .dim = {in, out},
                                     .adapter = true,
+                                    .type = lora_type(lora),
                                     .order = FILE_OUT_FIRST,
                                     .spread = spread_linear(in)});
 }
@@ -57,8 +66,10 @@ void lora_fold(struct params *params, const struct lora *lora,
 
 void lora_params(struct params *params, int64_t in, int64_t out,
                  const struct lora *lora, size_t weight, const char *prefix) {
-  add_matrix(params, in, lora->rank, name_of(params, prefix, "lora_A.weight"));
-  add_matrix(params, lora->rank, out, name_of(params, prefix, "lora_B.weight"));
+  add_matrix(params, in, lora->rank, lora,
+             name_of(params, prefix, "lora_A.weight"));
+  add_matrix(params, lora->rank, out, lora,
+             name_of(params, prefix, "lora_B.weight"));
   if (!lora->dora)
     return;
   params_add(params,
@@ -66,6 +77,7 @@ void lora_params(struct params *params, int64_t in, int64_t out,
                             .rank = 1,
                             .dim = {out},
                             .adapter = true,
+                            .type = lora_type(lora),
                             .center = 1,
                             .spread = 0.5});
   lora_fold(params, lora, WEIGHTS_DORA, weight);
@@ -73,9 +85,9 @@ void lora_params(struct params *params, int64_t in, int64_t out,
 
 void lora_padded_params(struct params *params, int64_t in, int64_t out,
                         const struct lora *lora, size_t weight) {
-  add_matrix(params, in, size_product(lora->rank, 2),
+  add_matrix(params, in, size_product(lora->rank, 2), lora,
              name_of(params, "", "lora_A"));
-  add_matrix(params, lora->rank, out, name_of(params, "", "lora_B"));
+  add_matrix(params, lora->rank, out, lora, name_of(params, "", "lora_B"));
   lora_fold(params, lora, WEIGHTS_PADDED, weight);
 }
 
@@ -281,6 +293,29 @@ static size_t dora_trace(struct tape *tape, const struct lora *lora, size_t in,
   return plus(tape, site, base, wide, made + count, 2);
 }
 
+/* x in the type of A. bnb.py and gptq.py leave that to autocast. */
+static size_t own_type(struct tape *tape, const struct lora *lora, size_t in,
+                       const struct lora_site *site) {
+  if (!lora->type || (tape->mixed && tape->blocked))
+    return in;
+  return tape_cast_to(tape, &in, 1, tape->node_params[site->first].width);
+}
+
+/*
+ * layer.py of peft casts the sum to the type of the base's result; bnb.py casts
+ * what is added to it, but not under autocast. Frames hold `in` and `from`
+ * until then.
+ */
+static size_t sum_of(struct tape *tape, const struct lora_site *site,
+                     size_t base, size_t wide, size_t in, size_t from) {
+  enum width width = tape_extent(tape, base)->width;
+  size_t held[3] = {wide, in, from};
+  if (tape->blocked && !tape->mixed)
+    held[0] = tape_cast_to(tape, held, 3, width);
+  held[0] = plus(tape, site, base, held[0], &held[1], in == from ? 0 : 2);
+  return tape_cast_to(tape, held, 3, width);
+}
+
 size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
                   size_t base, const struct lora_site *site) {
   bool pads = site->padded.count > 0;
@@ -288,9 +323,11 @@ size_t lora_trace(struct tape *tape, const struct lora *lora, size_t in,
     return base; /* the weights include it */
   if (lora->dora)
     return dora_trace(tape, lora, in, base, site);
-  size_t from = drop(tape, lora, in);
-  size_t wide = both(tape, site, from);
+  size_t x = own_type(tape, lora, in, site);
+  size_t wide = both(tape, site, drop(tape, lora, x));
   size_t held[2] = {in, wide}; /* Python's frames hold them */
   wide = times(tape, lora, site, pads ? pad(tape, site, wide) : wide);
+  if (lora->type)
+    return sum_of(tape, site, base, wide, in, x);
   return plus(tape, site, base, wide, held, pads ? 2 : 0);
 }

@@ -18,24 +18,34 @@ struct lora {
   double alpha; /* 0: the rank, which makes the factor 1 */
   double dropout;
   int dora;
+  int type; /* of A and B, from 1 in LORA_TYPES; 0: the layer's */
 };
 
+/* Words of `lora_dtype`. */
+#define LORA_TYPES "f32 bf16 f16"
+
 /* Rows of arg_spec for `lora=8 lora_alpha=16 lora_dropout=0.1 dora`. */
-#define LORA_SPECS(owner, member)                                         \
-  ARG(INT, KEY, "lora", owner, member.rank, .min = 1, .fallback = "none", \
-      .doc = "rank of the adapters, which are trained instead of the "    \
-             "weights"),                                                  \
-      ARG(REAL, KEY, "lora_alpha", owner, member.alpha, .low = 1e-6,      \
-          .high = 1e9, .fallback = "the rank",                            \
-          .doc = "factor of the adapters: alpha / rank"),                 \
-      ARG(REAL, KEY, "lora_dropout", owner, member.dropout, .low = 0,     \
-          .high = 1, .fallback = "0",                                     \
-          .doc = "fraction of the adapters' input that is dropped"),      \
-      ARG(WORDS, WORD, "dora", owner, member.dora, .words = "dora",       \
+#define LORA_SPECS(owner, member)                                             \
+  ARG(INT, KEY, "lora", owner, member.rank, .min = 1, .fallback = "none",     \
+      .doc = "rank of the adapters, which are trained instead of the "        \
+             "weights"),                                                      \
+      ARG(REAL, KEY, "lora_alpha", owner, member.alpha, .low = 1e-6,          \
+          .high = 1e9, .fallback = "the rank",                                \
+          .doc = "factor of the adapters: alpha / rank"),                     \
+      ARG(REAL, KEY, "lora_dropout", owner, member.dropout, .low = 0,         \
+          .high = 1, .fallback = "0",                                         \
+          .doc = "fraction of the adapters' input that is dropped"),          \
+      ARG(CHOICE, KEY, "lora_dtype", owner, member.type, .words = LORA_TYPES, \
+          .fallback = "the layer's",                                          \
+          .doc = "type of the adapters; their input is cast to it"),          \
+      ARG(WORDS, WORD, "dora", owner, member.dora, .words = "dora",           \
           .doc = "DoRA: train the magnitude of each output's weights, too")
 
 /* Reports an error and returns false if an option is given without a rank. */
 bool lora_check(const struct layer *layer, const struct lora *lora);
+
+/* The word of the adapters' own type; empty: they have their layer's. */
+struct slice lora_type(const struct lora *lora);
 
 /* Number of parameters it adds: A, B and lengths. */
 int lora_count(const struct lora *lora);

@@ -304,12 +304,30 @@ static void call_lora(struct call *call) {
     call->status = NETC_USAGE;
     return;
   }
-  call->netc->adapters = (struct adapters){request->rank, request->all};
+  call->netc->adapters =
+      (struct adapters){.rank = request->rank, .all = request->all};
 }
 
 enum netc_status netc_lora(struct netc *netc, int64_t rank, bool all) {
   struct lora_request request = {rank, all};
   return context_call(netc, CALL_CHANGES, call_lora, &request);
+}
+
+/* A text as `--lora` has it. */
+static void call_adapters(struct call *call) {
+  struct adapters read;
+  if (adapters_read(*(const char *const *)call->request, &read)) {
+    call->netc->adapters = read;
+    return;
+  }
+  context_say(call->netc,
+              "give a rank, with `:all` for all dense layers and `:f32` for "
+              "adapters in 32 bits: `16`, `16:all`, `16:all:f32`");
+  call->status = NETC_USAGE;
+}
+
+enum netc_status netc_adapters(struct netc *netc, const char *text) {
+  return context_call(netc, CALL_CHANGES, call_adapters, &text);
 }
 
 /* Warnings */

@@ -40,17 +40,19 @@ static int named_inside(const struct load *load) {
 }
 
 void recipe_open(const struct netc *netc, struct expansion *expansion) {
-  struct adapters *adapters = &expansion->adapters;
+  struct adapters *adapters = &expansion->adapters, own;
   int number = named_outside(netc);
   if (!number)
     number = named_inside(netc->load);
   expansion->recipe = number;
   const char *lora = recipe_value(number, "lora");
-  if (!lora)
+  if (!lora || !adapters_read(lora, &own))
     return;
   if (!adapters->rank)
-    adapters->rank = strtol(lora, NULL, 10);
-  adapters->all |= strchr(lora, ':') != NULL;
+    adapters->rank = own.rank;
+  if (!adapters->type)
+    adapters->type = own.type;
+  adapters->all |= own.all;
 }
 
 /* Forgets the place of a setting, as the user has not written it. */

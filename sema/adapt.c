@@ -5,8 +5,29 @@
  * 'all-linear', then all linear/Conv1D modules are chosen [..], the output
  * layer excluded" (LoraConfig.target_modules).
  */
+#include <errno.h>
+#include <stdlib.h>
+
 #include "base/check.h"
+#include "layers/lora.h"
 #include "sema/statements.h"
+
+bool adapters_read(const char *text, struct adapters *adapters) {
+  char *at;
+  errno = 0;
+  long long rank = strtoll(text, &at, 10);
+  bool more = true;
+  *adapters = (struct adapters){.rank = rank};
+  while (more && *at == ':') {
+    struct slice word = {at + 1, strcspn(at + 1, ":")};
+    int type = word_index(LORA_TYPES, word);
+    more = type ? !adapters->type : slice_is(word, "all") && !adapters->all;
+    adapters->all |= !type;
+    adapters->type = type ? type : adapters->type;
+    at += 1 + word.length;
+  }
+  return more && !*at && at != text && !errno && rank > 0 && rank <= INT32_MAX;
+}
 
 static int row_of(const struct binding *b, const char *name) {
   for (int i = 0; b->specs[i].name; i++)
@@ -74,6 +95,8 @@ void adapt_binding(struct expander *e, struct binding *b,
     return;
   }
   *(int64_t *)give(b, "lora", span) = adapters->rank;
+  if (adapters->type)
+    *(int *)give(b, "lora_dtype", span) = adapters->type;
   if (attends && !was_given(b, "lora_on")) {
     const struct arg_spec *on = &b->specs[row_of(b, "lora_on")];
     *(int *)give(b, "lora_on", span) = word_index(on->words, slice_of("qkvo"));

@@ -214,8 +214,11 @@ static bool add_params(struct expander *e, const struct layer *layer,
     stored->buffer = param->buffer;
     stored->bias = matrices && param->rank == 1 && strstr(param->name, "bias");
     stored->fixed = param->fixed || (node->frozen && !param->adapter);
-    stored->element = (unsigned char)node->dtype;
-    e->model->typed = e->model->typed || node->dtype;
+    stored->element =
+        (unsigned char)(param->type.length
+                            ? word_index(ELEMENT_WORDS, param->type)
+                            : node->dtype);
+    e->model->typed = e->model->typed || stored->element;
     stored->train_only = e->trains;
     stored->part = param->part;
     e->model->computes = e->model->computes || param->part;

@@ -1313,8 +1313,8 @@ static void lora_is_what_would_be_written(void **state) {
   } cases[] = {
       {"llama3.net",
        "-e 's/^embed/freeze {; embed/' -e 's/^train/}; train/' "
-       "-e 's/attention heads/& lora=16 lora_on=qkvo/'",
-       "16", "--base nf4 --dtype bf16 --precision full --gpu rtx4090"},
+       "-e 's/attention heads/& lora=16 lora_on=qkvo lora_dtype=f32/'",
+       "16:f32", "--base nf4 --dtype bf16 --precision full --gpu rtx4090"},
       {"zoo/bert.net",
        "-e 's/^from tokens/freeze {; &/' -e 's/^train/}; &/' "
        "-e 's/attention num_attention_heads/& lora=8 lora_on=qkvo/' "
@@ -1345,7 +1345,7 @@ static void lora_is_what_would_be_written(void **state) {
   expect(NETC " examples/llama3.net --lora 16 --unfold | tr -s '\\n ' ' '", 0,
          " nobias lora=16 lora_on=qkvo ", "");
   expect(NETC " examples/resnet50.net --lora 16", 2, "", "--lora 16:all");
-  expect(NETC " examples/resnet50.net --lora 16:al", 2, "", "--lora 16:all");
+  expect(NETC " examples/resnet50.net --lora 16:al", 2, "", "`16:all`");
   expect(NETC " examples/resnet50.net --lora 16:all --brief", 0,
          "resnet50   25.6 M parameters, 48,768 trained\n", "");
   expect(NETC " examples/resnet50.net --lora 16:all", 0,

@@ -97,8 +97,9 @@ static void what_the_user_says_wins(void **state) {
     const char *options, *text;
   } cases[] = {
       /* beside its own `like` the source wins, over the source the option */
-      {"", "train, batch 2, Lion, LoRA of rank 16 on all"},
-      {"--lora 4", "LoRA of rank 4 on all dense"},
+      {"", "train, batch 2, Lion, LoRA of rank 16 in f32 on all"},
+      {"--lora 4", "LoRA of rank 4 in f32 on all dense"},
+      {"--lora 4:bf16", "LoRA of rank 4 in bf16 on all dense"},
       {"--like hf/full", "train, batch 2, AdamW, bfloat16"},
       {"--like hf/full --optimizer sgd", "train, batch 2, SGD, bfloat16"},
       {"--optimizer sgd --like hf/full", "train, batch 2, SGD, bfloat16"},

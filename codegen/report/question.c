@@ -6,6 +6,7 @@
 #include "codegen/cards.h"
 #include "codegen/grid.h"
 #include "codegen/report/board.h"
+#include "layers/lora.h"
 #include "sema/model/optimizer.h"
 #include "sema/model/weights.h"
 
@@ -137,7 +138,11 @@ static void put_adapters(const struct report_question *q) {
   const struct adapters *adapters = &q->c->expansion->adapters;
   if (q->predict || !adapters->rank)
     return;
-  text_printf(q->line, "LoRA of rank %" PRId64 " on %s, ", adapters->rank,
+  struct slice type = {0};
+  if (adapters->type)
+    type = word_at(LORA_TYPES, adapters->type);
+  text_printf(q->line, "LoRA of rank %" PRId64 "%s%.*s on %s, ", adapters->rank,
+              type.length ? " in " : "", SLICE_ARG(type),
               !adapters->all                    ? "attention"
               : q->c->expansion->adapters_spare ? "all dense layers but the "
                                                   "output"

@@ -450,6 +450,10 @@ static bool check_padded(const struct layer *layer) {
   if (attention->lora.dora)
     return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_on",
                                 "`lora_on=padded` does not support `dora`");
+  if (attention->lora.type)
+    return layer_refuse_surplus(
+        layer, OUT_OF_RANGE, "lora_on",
+        "`lora_on=padded` does not support `lora_dtype`");
   if (attention_is_joint(attention))
     return layer_refuse_surplus(layer, OUT_OF_RANGE, "lora_on",
                                 "`lora_on=padded` does not support `joint`");

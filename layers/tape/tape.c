@@ -121,17 +121,18 @@ static enum width width_of(const struct tape *tape,
   return op->in_count ? widest : WIDTH_NET;
 }
 
-/* The input, cast to the operation's precision. */
-static size_t cast_input(struct tape *tape, size_t in, enum width width) {
-  struct extent extent = *tape_extent(tape, in);
+size_t tape_cast_to(struct tape *tape, const size_t *in, int count,
+                    enum width width) {
+  struct extent extent = *tape_extent(tape, in[0]);
   bool real = extent.width <= WIDTH_LOW || width_element(extent.width);
-  if (!real || extent.width == width || tape->values.at[in].point)
-    return in;
+  if (!real || extent.width == width || tape->values.at[in[0]].point)
+    return in[0];
   extent.width = width;
   struct operation op = {.name = "cast",
                          .does = LOWERS(COPY, 0),
-                         .in = &in,
-                         .in_count = 1,
+                         .in = in,
+                         .in_count = count,
+                         .held = count - 1,
                          .out = extent,
                          .cast = width == WIDTH_LOW ? CAST_LOW : CAST_FULL};
   /* The cast itself must not be cast again. */
@@ -143,6 +144,11 @@ static size_t cast_input(struct tape *tape, size_t in, enum width width) {
   tape->mixed = mixed;
   tape->element = element;
   return out;
+}
+
+/* The input, cast to the operation's precision. */
+static size_t cast_input(struct tape *tape, size_t in, enum width width) {
+  return tape_cast_to(tape, &in, 1, width);
 }
 
 size_t tape_cast_own(struct tape *tape, size_t in) {

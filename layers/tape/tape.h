@@ -231,6 +231,7 @@ struct tape {
   bool in_blocks; /* products with a frozen matrix in blocks give the type of
                    * their input, not autocast's */
   bool as_read;   /* and read it as it is */
+  bool blocked;   /* frozen matrices are in blocks, under autocast or not */
   bool stops;     /* a gradient ended before all that needs one */
   int element;    /* enum element of the net if layers have others; or 0 */
   int (*promote)(int a, int b); /* the type of a sum of two */
@@ -325,6 +326,11 @@ size_t tape_widen(struct tape *tape, size_t in);
 
 /* The value in the width of `as`, under mixed precision. */
 size_t tape_cast_as(struct tape *tape, size_t in, size_t as);
+
+/* The first of `count` values in `width`; the others, which callers hold, stay
+ * in memory until then. */
+size_t tape_cast_to(struct tape *tape, const size_t *in, int count,
+                    enum width width);
 
 /* The value in the type of the recording layer's parameters. */
 size_t tape_cast_own(struct tape *tape, size_t in);

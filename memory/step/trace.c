@@ -163,6 +163,7 @@ static size_t run_node(struct tracing *t, int64_t index) {
   tape->packed = t->options->packed && !whole;
   tape->in_blocks = t->options->in_blocks != BASE_NONE && !whole;
   tape->as_read = t->options->in_blocks == BASE_INT8;
+  tape->blocked = t->options->train && t->options->train->base;
   size_t value = echo ? echo_node(echo, index, t->in) : SIZE_MAX;
   if (value != SIZE_MAX)
     return value;

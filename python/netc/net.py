@@ -87,7 +87,9 @@ class Net:
             self._call(lib.netc_input_sizes, name, _word(sizes))
         for name, value in (budget or {}).items():
             self._call(lib.netc_budget, name, _word(value))
-        if lora:
+        if isinstance(lora, str):
+            self._call(lib.netc_adapters, lora)
+        elif lora:
             rank, everywhere = lora if isinstance(lora, tuple) else (lora,
                                                                      False)
             self._call(lib.netc_lora, rank, everywhere)
@@ -421,7 +423,8 @@ def load(path: str | os.PathLike, *, params: dict | None = None, inputs=None,
     inputs: sizes of the input, "320x320x3" or (320, 320, 3), or a dict with
         sizes of several inputs by name; "_" keeps a size
     budget: limits, {"train": "24GiB", "params": "25M"}
-    lora: rank of adapters, or (rank, True) to adapt linear layers, too
+    lora: rank of adapters, or (rank, True) to adapt linear layers, too; or
+        text as `--lora` takes it, such as "16:all:f32"
     vary: numbers of tokens that differ from batch to batch: all of them, or
         (shortest, longest)
     warn: texts after -W; include: folders in which `use` looks

@@ -50,7 +50,11 @@ struct shape_record {
 struct adapters {
   int64_t rank; /* 0: none */
   bool all;     /* dense layers, too, not only attention */
+  int type;     /* from 1 in LORA_TYPES; 0: the layer's */
 };
+
+/* Reads RANK[:all][:TYPE] as `--lora` has it; false if it is something else. */
+bool adapters_read(const char *text, struct adapters *adapters);
 
 struct expansion {
   struct arena *arena;

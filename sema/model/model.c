@@ -47,9 +47,15 @@ size_t model_params_alike(const struct model *model, size_t first, size_t end) {
 }
 
 int64_t model_other_type(const struct model *model, int element) {
-  for (size_t i = 0; model->typed && i < model->nodes.count; i++)
-    if (model->nodes.at[i].dtype && model->nodes.at[i].dtype != element)
+  for (size_t i = 0; model->typed && i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    if (node->dtype && node->dtype != element)
       return (int64_t)i;
+    for (int k = 0; k < node->param_count; k++)
+      if (param_element(&model->params.at[node->first_param + (size_t)k],
+                        element) != element)
+        return (int64_t)i;
+  }
   return NO_NODE;
 }
 
