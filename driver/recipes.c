@@ -37,10 +37,18 @@ static void put_checks(const struct netc_recipe *recipe) {
     puts("No published run checks it.");
 }
 
+static void put_lengths(const struct netc_recipe *recipe) {
+  if (recipe->varies)
+    printf("Lengths differ from batch to batch (%s): `--vary A..B` has the "
+           "range of peaks.\n",
+           recipe->varies);
+}
+
 static void put_markdown(size_t index, const struct netc_recipe *recipe) {
   struct netc_recipe_setting setting = {.size = sizeof setting};
   printf("\n## %s\n\n%s. ", recipe->name, recipe->title);
   put_checks(recipe);
+  put_lengths(recipe);
   puts("\n| setting | source |\n|---|---|");
   for (size_t i = 0; netc_recipe_setting(index, i, &setting) == NETC_OK; i++) {
     fputs("| `", stdout);
@@ -89,5 +97,6 @@ int print_recipe(const char *name) {
   }
   puts("");
   put_checks(&recipe);
+  put_lengths(&recipe);
   return finish_stdout();
 }

@@ -203,6 +203,8 @@ struct netc_recipe {
   size_t setting_count;
   size_t runs;   /* published runs that check it */
   double median; /* of netc's figure / the published one; 0: no run */
+  /* Where batches are padded to their longest sample; NULL: all are as long. */
+  const char *varies;
 };
 NETC_API enum netc_status netc_recipe(size_t index, struct netc_recipe *recipe);
 

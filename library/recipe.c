@@ -88,7 +88,8 @@ enum netc_status netc_recipe(size_t index, struct netc_recipe *recipe) {
                               .title = r.title,
                               .setting_count = r.count,
                               .runs = (size_t)r.runs,
-                              .median = r.median};
+                              .median = r.median,
+                              .varies = r.varies};
   return FILL(recipe, &found);
 }
 

@@ -93,10 +93,35 @@ static void what_is_no_length_is_refused(void **state) {
   }
 }
 
+/* Recipes that pad a batch to its longest sample, and one that does not. */
+static void a_recipe_says_that_lengths_vary(void **state) {
+  (void)state;
+  static const char line[] = "each batch is padded to its longest sample";
+  static const struct {
+    const char *arguments, *text;
+    bool there;
+  } cases[] = {
+      {NET "--like hf/full", line, true},
+      {NET "--like hf/full --vary 64..512", line, false},
+      {NET "--like hf/full --predict", line, false},
+      {NET "--like megatron", line, false},
+      {"examples/zoo/resnet.net --like hf/full", line, false},
+      {"help recipe torchtune/lora", "padded_collate_sft", true},
+      {"help recipe megatron", "Lengths differ", false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct run got = run(NETC " %s", cases[i].arguments);
+    assert_int_equal(got.status, 0);
+    assert_true(!strstr(got.out, cases[i].text) == !cases[i].there);
+    run_free(&got);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(each_length_has_its_peak),
       cmocka_unit_test(what_is_no_length_is_refused),
+      cmocka_unit_test(a_recipe_says_that_lengths_vary),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

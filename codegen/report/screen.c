@@ -231,10 +231,32 @@ static void put_beside(struct screen *s) {
   }
 }
 
+static bool reads_tokens(const struct model *model) {
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    if (node->kind == &model_input_kind && node->out->dtype != DTYPE_FLOAT &&
+        node->out->rank == 1)
+      return true;
+  }
+  return false;
+}
+
+/* The recipe's batches are padded to their longest sample. */
+static void put_varying(struct screen *s) {
+  if (s->predict || !recipe_at(s->c->settings->train.like).varies ||
+      !reads_tokens(s->c->model))
+    return;
+  text_put(&s->line, "each batch is padded to its longest sample; `--vary "
+                     "A..B` has the range of peaks");
+  end_row(s, "lengths");
+}
+
 /* Lengths that differ, and how much allocators held for such steps. */
 static void put_lengths(struct screen *s) {
   const struct lengths_peaks *lengths = &s->c->memory.lengths;
   int64_t peak = memory_device(&s->c->memory).peak;
+  if (!lengths->of.longest)
+    put_varying(s);
   if (!lengths->of.longest || s->predict || !lengths->mean_peak)
     return;
   put_size(s, lengths->shortest_peak);

@@ -17,14 +17,16 @@ const char recipe_words[] =
 
 static const struct recipe recipes[] = {
 #define RECIPE(constant, word, title, runs, median) \
-  {word, title, runs, median, NULL, 0},
+  {word, title, runs, median, NULL, NULL, 0},
 #include "sema/model/recipes.def"
 };
 
-/* The rows of all, in order; one without a name begins those of a recipe. */
+/* The rows of all, in order; one without a name begins those of a recipe, and
+ * one without a value says that lengths vary. */
 static const struct recipe_row rows[] = {
 #define RECIPE(...) {NULL, NULL, NULL},
 #define SETS(name, value, source) {name, value, SOURCE(source)},
+#define VARIES(source) {"", NULL, SOURCE(source)},
 #include "sema/model/recipes.def"
 };
 
@@ -33,7 +35,7 @@ int recipe_count(void) {
 }
 
 struct recipe recipe_at(int number) {
-  struct recipe found = {NULL, NULL, 0, 0, NULL, 0};
+  struct recipe found = {NULL, NULL, 0, 0, NULL, NULL, 0};
   int begun = 0;
   if (number < 1)
     return found;
@@ -44,6 +46,8 @@ struct recipe recipe_at(int number) {
       continue;
     if (!rows[i].name)
       found.rows = &rows[i + 1];
+    else if (!rows[i].value)
+      found.varies = rows[i].source;
     else
       found.count++;
   }

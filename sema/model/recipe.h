@@ -13,10 +13,11 @@ struct recipe_row {
 };
 
 struct recipe {
-  const char *word;  /* "hf/qlora" */
-  const char *title; /* "Hugging Face PEFT and bitsandbytes: ..." */
-  int runs;          /* published runs that check it */
-  double median;     /* of netc's figure / the published one; 0: no run */
+  const char *word;   /* "hf/qlora" */
+  const char *title;  /* "Hugging Face PEFT and bitsandbytes: ..." */
+  int runs;           /* published runs that check it */
+  double median;      /* of netc's figure / the published one; 0: no run */
+  const char *varies; /* the source of lengths that differ; NULL: they do not */
   const struct recipe_row *rows;
   size_t count;
 };
