@@ -158,6 +158,8 @@ static void put_facts(struct json_writer *w, const struct node *node) {
   int64_t index = node - w->c->model->nodes.at;
   put_shapes(w, node);
   put_attributes(w, node);
+  if (node->dtype)
+    json_member_string(&w->json, "dtype", slice_of(element_word(node->dtype)));
   writer_put_cost(w, model_cost(w->c->model, index));
   if (node->train_only)
     json_member_bool(&w->json, "only_training", true);

@@ -174,6 +174,20 @@ static void check_alignment(struct lint *l, int64_t node) {
             ALIGNMENT, (channels / ALIGNMENT + 1) * ALIGNMENT);
 }
 
+/* The plain loss after whose function of the output a loss goes on: focal loss
+ * computes a sigmoid, Dice loss a softmax, or a sigmoid of one class
+ * (memory/step/losses.def). 0: none. */
+static int plain_loss(int loss, const struct shape *out) {
+  switch (loss) {
+  case LOSS_CROSSENTROPY:
+  case LOSS_FUSED_CROSSENTROPY: return LOSS_CROSSENTROPY;
+  case LOSS_BCE:
+  case LOSS_FOCAL: return LOSS_BCE;
+  case LOSS_DICE: return shape_channels(out) > 1 ? LOSS_CROSSENTROPY : LOSS_BCE;
+  default: return 0;
+  }
+}
+
 static void check_loss(struct lint *l, int64_t node) {
   const struct train_settings *train = &l->expansion->settings->train;
   const struct layer_kind *kind = l->model->nodes.at[node].kind;
@@ -181,11 +195,11 @@ static void check_loss(struct lint *l, int64_t node) {
   for (size_t i = l->model->outputs.count; train->losses && i-- > 0;)
     if (l->model->outputs.at[i].node == node)
       loss = loss_of_output(train, i);
-  if ((loss != LOSS_CROSSENTROPY && loss != LOSS_BCE) || !kind->loss ||
-      !l->output[node])
+  int plain = plain_loss(loss, l->model->nodes.at[node].out);
+  if (!plain || !kind->loss || !l->output[node])
     return;
   struct slice name = loss_name(loss);
-  if (slice_is(name, kind->loss)) {
+  if (slice_is(loss_name(plain), kind->loss)) {
     struct diagnostic *d =
         lint_warn(l, SOFTMAX_BEFORE_LOSS, node, "loss=%.*s computes its own %s",
                   SLICE_ARG(name), kind->name);
