@@ -52,6 +52,11 @@ static size_t adapt(const struct attention_recorder *r,
   return lora_trace(r->tape, lora, in, base, &site);
 }
 
+/* True for inputs that nn.MultiheadAttention has transposed. */
+static bool positions_first(const struct attention_recorder *r, int which) {
+  return r->attention->sbhd && !r->attention->rope && which != PROJECTION_OUT;
+}
+
 /* Leading axes of the input are a batch, too. */
 static size_t project(const struct attention_recorder *r, int which, size_t in,
                       int64_t rows) {
@@ -85,6 +90,7 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
                          .param_count = p->count,
                          .splits = true,
                          .guarded = true,
+                         .bias_after = positions_first(r, which),
                          .cast = CAST_LOW});
   if (p->adapted)
     value = adapt(r, p, in, value, rows, &seen);

@@ -409,7 +409,11 @@ static struct op_facts facts_of(const struct tape *tape,
                       tape_trains(tape, op->first_param);
   }
   facts.matrix_last = op->guarded;
-  facts.mm = op->splits && op->guarded && op->param_count == 1 &&
+  /* Rows that are no matrix get their bias after the product, others from
+   * addmm: ATen/native/Linear.cpp. */
+  bool apart =
+      op->param_count == 2 && (op->bias_after || (!op->view && !op->plain));
+  facts.mm = op->splits && op->guarded && (op->param_count == 1 || apart) &&
              !facts.by_sample && !tape->share;
   facts.quiet = tape->turn && tape->turn->share && tape->turn->share->count > 1;
   return facts;

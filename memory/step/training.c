@@ -244,7 +244,8 @@ static void hold_results(struct step *step, const struct segment *segment,
         arena_alloc(arena, tape->ops.count + 1, sizeof *step->trace.held);
   for (size_t i = segment->first; i < segment->end; i++) {
     const struct op_facts *facts = tape->ops.at[i].facts;
-    step->trace.held[i] = facts->sdpa || (facts->mm && products++ % 2 == 0);
+    bool mm = facts->mm && !(facts->bias_after && step->settings.batch == 1);
+    step->trace.held[i] = facts->sdpa || (mm && products++ % 2 == 0);
   }
 }
 
