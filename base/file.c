@@ -200,6 +200,16 @@ enum file_status file_read_named(struct arena *arena, const char *path,
 
 #endif
 
+bool file_is_inside(struct arena *arena, const char *folder, const char *path) {
+  struct slice base, real;
+  if (!file_real(arena, folder, &base) || !file_real(arena, path, &real))
+    return false;
+  bool slash = base.length == 1; /* the root */
+  return real.length > base.length &&
+         memcmp(real.at, base.at, base.length) == 0 &&
+         (slash || real.at[base.length] == '/');
+}
+
 enum file_status file_read(struct arena *arena, const char *path,
                            struct slice *text) {
   return file_read_asking(arena, path, NULL, NULL, text);

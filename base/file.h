@@ -34,6 +34,9 @@ struct file_id file_identify(const char *path);
 /* The absolute path without links, `.` and `..`; false: there is no file. */
 bool file_real(struct arena *arena, const char *path, struct slice *real);
 
+/* True if a file exists below the folder, also with all links followed. */
+bool file_is_inside(struct arena *arena, const char *folder, const char *path);
+
 /* True if it is a link, even a dangling one. */
 bool file_is_link(const char *path);
 

@@ -65,20 +65,34 @@ static bool is_file(const struct netc *netc, size_t index) {
   return index > 0 || strcmp(name, "<stdin>") != 0;
 }
 
+/* The file of that number: sources, then files that an import has read. */
+static const char *dependency(const struct netc *netc,
+                              const struct net_options *o, size_t index) {
+  size_t sources = 0;
+  while (netc_source(netc, sources) && sources <= index)
+    sources++;
+  if (index < sources)
+    return netc_source(netc, index);
+  index -= sources;
+  return index < o->opening.beside.count ? o->opening.beside.at[index] : NULL;
+}
+
 static bool put_dependencies(FILE *file, const struct netc *netc,
                              const struct net_options *o) {
+  const char *name;
   bool right = put_targets(file, o);
   fputc(':', file);
-  for (size_t i = 0; right && netc_source(netc, i); i++) {
+  for (size_t i = 0; right && (name = dependency(netc, o, i)); i++) {
     if (!is_file(netc, i))
       continue;
     fputs(" \\\n  ", file);
-    right = put_name(file, netc_source(netc, i), false);
+    right = put_name(file, name, false);
   }
   fputc('\n', file);
-  for (size_t i = 1; right && o->phony && netc_source(netc, i); i++) {
+  for (size_t i = 1; right && o->phony && (name = dependency(netc, o, i));
+       i++) {
     fputc('\n', file);
-    right = put_name(file, netc_source(netc, i), true);
+    right = put_name(file, name, true);
     fputs(":\n", file);
   }
   return right;

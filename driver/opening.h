@@ -16,7 +16,8 @@ struct opened_file {
   enum file_kind_id kind; /* KIND_COUNT: a source */
   bool modules;           /* opening_has_modules */
   struct slice text;
-  VEC(const char *) parts; /* of a pipeline: paths of its other nets */
+  VEC(const char *) parts;  /* of a pipeline: paths of its other nets */
+  VEC(const char *) beside; /* other files that an import has read */
   /* Kept when another file is opened: whether values of weights are wanted, a
    * file that has them, and then these as safetensors. */
   bool wants_values;

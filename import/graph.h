@@ -96,6 +96,7 @@ struct graph_node {
 
 /* Why a file could not be read: one message, for its first error. */
 struct graph_error {
+  const char *path;    /* of a file beside the one that is read; NULL: that */
   size_t line, column; /* 0: none */
   struct slice message, help;
   struct graph_shape input; /* an input of another size may help; rank 0: no */
@@ -118,11 +119,12 @@ struct graph {
   VEC(struct graph_node *) nodes;
   bool failed;
   struct graph_error error;
-  VEC(const char *) notes; /* parts left out on purpose, for a comment */
-  struct map said;         /* these notes, to print each once */
-  const char *infer;       /* settings for inference; NULL: none */
-  struct text source;      /* set by a reader that writes the source itself */
-  bool kept;               /* the source comes from the file */
+  VEC(const char *) beside; /* paths of other files that were read */
+  VEC(const char *) notes;  /* parts left out on purpose, for a comment */
+  struct map said;          /* these notes, to print each once */
+  const char *infer;        /* settings for inference; NULL: none */
+  struct text source;       /* set by a reader that writes the source itself */
+  bool kept;                /* the source comes from the file */
   VEC(struct graph_weight) weights; /* if `kept`: the net's weights, by name */
   int64_t stored_bytes;             /* of the file's tensors; 0: unknown */
   const char *stored_types;         /* "226 Q4_K, 65 F32" */

@@ -229,11 +229,22 @@ static bool kind_keras_source(struct slice head) {
   return imports(head, names);
 }
 
+/* A class of modules, or an import of a file beside: other files of the
+ * program import torch. */
+static bool is_part_of_program(struct slice head) {
+  struct slice line;
+  while (next_line(&head, &line))
+    if ((has_prefix(line, "class ") && has_word(line, "Module)", 7)) ||
+        (has_prefix(line, "from .") && has_word(line, " import ", 8)))
+      return true;
+  return false;
+}
+
 static bool kind_torch_source(struct slice head) {
   static const char *const names[] = {
       "torch", "torchvision",  "pytorch_lightning", "lightning",
       "timm",  "transformers", "ultralytics",       NULL};
-  return imports(head, names);
+  return imports(head, names) || is_part_of_program(head);
 }
 
 static bool kind_python(struct slice head) {

@@ -3,6 +3,8 @@
  * PyTorch, which has run the files (tools/source_truth.py).
  */
 #define _XOPEN_SOURCE 700
+#include <unistd.h>
+
 #include "tests/csv.h"
 #include "tests/imported.h"
 
@@ -160,10 +162,109 @@ static void check_refusal(void **state) {
   run_free(&r);
 }
 
+/* A program in a folder: files as "NAME: line; line|NAME: ..", and what is said
+ * of net.py, whose layer is `B(4)`. */
+static const struct program {
+  const char *files, *says;
+} programs[] = {
+    {"a.py:import torch.nn as nn;B = lambda n: nn.Linear(n, 3)|"
+     "net.py:from a import *",
+     NULL},
+    {"net.py:from .a import B",
+     "`B` is in another file, which is not there: a"},
+    {"net.py:from .a import *", "net.py:6: error: `B` is not defined: `*` is "
+                                "in another file, which is not "
+                                "there: a"},
+    {"a.py:C = 1|net.py:from a import B", "/a.py has no such name"},
+    {"a.py:C = 1|net.py:import a;B = lambda n: a.D", "/a.py has no `D`"},
+    {"a.py:from net import N;from b import C;B = C|b.py:from a import B;"
+     "import torch.nn as nn;C = lambda n: nn.Linear(n, 3)|"
+     "net.py:from a import B",
+     NULL},
+    {"a.py:import torch.nn as nn;;def B(n): return nn.Conv2d(n, 3, 1)|"
+     "net.py:from a import B",
+     "error: conv2d needs a tensor with 4 axes"},
+    {"a.py:;;def B(n): return n.size|net.py:from a import B",
+     "/a.py:3: error: `size` of an int is not supported"},
+    {"a.py:from outside import C;B = C|net.py:from a import B",
+     "/outside.py is a link out of the folder, which netc does not "
+     "follow"},
+    {"net.py:from ....a import B;from .....c import C", "is in another file"},
+};
+
+static void write_program(const char *folder, const char *files) {
+  while (*files) {
+    char path[300];
+    size_t name = strcspn(files, ":");
+    snprintf(path, sizeof path, "%s/%.*s", folder, (int)name, files);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (files += name + 1; *files && *files != '|'; files++)
+      fputc(*files == ';' ? '\n' : *files, file);
+    files += *files == '|';
+    if (strncmp(path + strlen(folder), "/net.py", 7) == 0)
+      fprintf(file, "\nfrom torch.nn import Module\nclass Net(Module):\n"
+                    "    def __init__(self):\n"
+                    "        super().__init__()\n"
+                    "        self.layer = B(4)\n"
+                    "    def forward(self, x):\n"
+                    "        return self.layer(x)\n");
+    assert_int_equal(fclose(file), 0);
+  }
+}
+
+static void check_program(void **state) {
+  const struct program *c = *state;
+  char name[32], outside[300], link[300], target[300];
+  snprintf(name, sizeof name, "program%d", (int)(c - programs));
+  const char *folder = scratch(name);
+  snprintf(outside, sizeof outside, "%s.py", folder);
+  snprintf(link, sizeof link, "%s/outside.py", folder);
+  snprintf(target, sizeof target, "..%s", strrchr(outside, '/'));
+  FILE *file = fopen(outside, "w");
+  assert_non_null(file);
+  fputs("C = 1\n", file);
+  assert_int_equal(fclose(file), 0);
+  assert_int_equal(symlink(target, link), 0);
+  write_program(folder, c->files);
+  struct run r = run("timeout 20 " NETC " import %s/net.py --input 4 -o "
+                     "%s/x.net",
+                     folder, folder);
+  if (c->says)
+    assert_holds(r.err, c->says);
+  if (r.status != (c->says ? 1 : 0))
+    print_error("%s:\n%s", c->files, r.err);
+  assert_int_equal(r.status, c->says ? 1 : 0);
+  run_free(&r);
+}
+
+static void files_of_a_program_are_read(void **state) {
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    *state = (void *)&programs[i];
+    check_program(state);
+  }
+}
+
+/* make builds again when a file changes that the given one imports. */
+static void dependencies_are_all_files(void **state) {
+  (void)state;
+  const char *folder = scratch("dependencies");
+  struct run r = run(NETC " " FOLDER "parts/net.py --input 32x32x3 -MF %s/x.d "
+                          "-o %s/x.json && cat %s/x.d",
+                     folder, folder, folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "/parts/net.py \\\n");
+  assert_holds(r.out, "/parts/head.py");
+  assert_holds(r.out, "/parts/blocks/sizes.py");
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(parameters_and_outputs_are_those_of_pytorch),
-      cmocka_unit_test(sources_are_what_a_person_would_write)};
+      cmocka_unit_test(sources_are_what_a_person_would_write),
+      cmocka_unit_test(files_of_a_program_are_read),
+      cmocka_unit_test(dependencies_are_all_files)};
   return run_table("pytorch source", refusals,
                    sizeof refusals / sizeof *refusals, sizeof *refusals,
                    check_refusal, others, sizeof others / sizeof *others);

@@ -8,6 +8,7 @@ first output without the batch, from the PyTorch that runs this.
 
 import ast
 import csv
+import importlib
 import pathlib
 import sys
 import types
@@ -15,9 +16,15 @@ import types
 import torch
 
 
-def load(path):
+def load(folder, name):
     """The file's imports, definitions and assignments as a module: it trains
-    nothing, and assignments of what is not here may fail."""
+    nothing, and assignments of what is not here may fail. A file of a package
+    is imported."""
+    if "/" in name:
+        sys.path.insert(0, str(folder))
+        return importlib.import_module(
+            name.removesuffix("/__init__").replace("/", "."))
+    path = folder / f"{name}.py"
     tree = ast.parse(path.read_text())
     module = types.ModuleType(path.stem)
     sys.modules[path.stem] = module
@@ -61,7 +68,7 @@ def chosen(module, args):
         return getattr(module, args.pop("class"))
     classes = [c for c in vars(module).values() if isinstance(c, type)
                and issubclass(c, torch.nn.Module)
-               and c.__module__ == module.__name__]
+               and c.__module__.startswith(module.__name__)]
     return classes[-1]
 
 
@@ -94,7 +101,7 @@ def run(model, inputs):
 
 
 def measure(folder, name, options):
-    module = load(folder / f"{name}.py")
+    module = load(folder, name)
     inputs, args = options_of(options)
     maker = chosen(module, args)
     model = maker(**{k: value_of(module, v) for k, v in args.items()})

@@ -91,6 +91,9 @@ static void run_opened(void *user) {
   if (r->status == EXIT_DONE && o->opening->kind == KIND_CONFIG)
     for (size_t i = 0; i < graph.notes.count; i++)
       say_note(o->opening->path, NULL, "%s", graph.notes.at[i]);
+  for (size_t i = 0; r->status == EXIT_DONE && i < graph.beside.count; i++)
+    *VEC_PUSH(&o->opening->arena, &o->opening->beside) = arena_copy(
+        &o->opening->arena, graph.beside.at[i], strlen(graph.beside.at[i]));
   if (r->status == EXIT_DONE) {
     o->opening->text.at =
         arena_copy(&o->opening->arena, r->formatted.at, r->formatted.length);

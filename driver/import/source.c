@@ -49,8 +49,8 @@ int request_refuse(const struct import_request *r, struct graph *graph) {
   struct text help = text_new(graph->arena);
   text_puts(&help, e->help);
   text_putc(&help, '\0');
-  return complain_at(EXIT_SOURCE, r->path, e->line, e->column, help.at, "%.*s",
-                     SLICE_ARG(e->message));
+  return complain_at(EXIT_SOURCE, e->path ? e->path : r->path, e->line,
+                     e->column, help.at, "%.*s", SLICE_ARG(e->message));
 }
 
 /* If a shortened source is not the file's net, that is a bug in netc. */

@@ -18,20 +18,18 @@ static const char *path_in(struct graph *graph, const char *folder,
 bool stored_is_inside(struct arena *arena, const char *folder,
                       const char *path) {
   static const char snapshots[] = "/snapshots/";
-  struct slice base, real;
+  struct slice base;
   struct text blobs = text_new(arena);
-  if (!file_real(arena, folder, &base) || !file_real(arena, path, &real))
-    return false;
+  if (file_is_inside(arena, folder, path))
+    return true;
   const char *cut =
-      memmem(base.at, base.length, snapshots, sizeof snapshots - 1);
-  if (cut)
-    text_printf(&blobs, "%.*s/blobs/", (int)(cut - base.at), base.at);
-  bool slash = slice_ends(base, "/"); /* of the root */
-  return (real.length > base.length &&
-          memcmp(real.at, base.at, base.length) == 0 &&
-          (slash || real.at[base.length] == '/')) ||
-         (blobs.length && real.length > blobs.length &&
-          memcmp(real.at, blobs.at, blobs.length) == 0);
+      file_real(arena, folder, &base)
+          ? memmem(base.at, base.length, snapshots, sizeof snapshots - 1)
+          : NULL;
+  if (!cut)
+    return false;
+  text_printf(&blobs, "%.*s/blobs", (int)(cut - base.at), base.at);
+  return file_is_inside(arena, text_string(&blobs), path);
 }
 
 /* Files that are compared with a net are those of its folder. */

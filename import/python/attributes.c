@@ -159,6 +159,10 @@ static bool is_space(struct slice path) {
   return word_index(spaces, path);
 }
 
+bool py_knows_library(struct slice root) {
+  return is_space(root);
+}
+
 static struct slice last_of(struct slice path) {
   size_t at = path.length;
   while (at > 0 && path.at[at - 1] != '.')
@@ -212,6 +216,10 @@ struct py_value *py_attribute(struct py *p, struct py_value *v,
     found = found ? of_class(p, found, NULL, v) : NULL;
     break;
   case PY_SPACE:
+    if (v->file) {
+      found = py_file_name(p, v, name);
+      break;
+    }
     found = py_imported(
         p, slice_of(graph_text(p->graph, "%.*s.%.*s", SLICE_ARG(v->text),
                                SLICE_ARG(name))));
@@ -229,6 +237,8 @@ struct py_value *py_attribute(struct py *p, struct py_value *v,
   if (v->type == PY_OBJECT)
     return py_fail(p, "`%.*s` has no attribute `%.*s`",
                    SLICE_ARG(v->owner->text), SLICE_ARG(name));
+  if (v->type == PY_SPACE)
+    return py_fail(p, "%s has no `%.*s`", v->file->path, SLICE_ARG(name));
   return py_fail(p, "`%.*s` of %s is not supported", SLICE_ARG(name),
                  py_what(v));
 }

@@ -5,17 +5,36 @@
 
 enum { DEEPEST = 1200 };
 
+/* A name that no statement defines: of libraries from which all is imported. */
+static struct py_value *starred(struct py *p, struct slice name,
+                                const struct py_list *stars) {
+  const struct py_value *unknown = NULL;
+  for (size_t i = 0; i < stars->count; i++) {
+    struct py_value *star = stars->at[i], *found = NULL;
+    if (star->type == PY_SPACE)
+      found = py_attribute(p, star, name, false);
+    if (found && found->type != PY_UNKNOWN)
+      return found;
+    if (star->type == PY_UNKNOWN)
+      unknown = star;
+  }
+  return unknown ? py_fail(p, "`%.*s` is not defined: %.*s", SLICE_ARG(name),
+                           SLICE_ARG(unknown->text))
+                 : py_fail(p, "`%.*s` is not defined", SLICE_ARG(name));
+}
+
 static struct py_value *look_up(struct py *p, struct slice name,
                                 struct py_scope *scope) {
+  static const struct py_list none = {0};
+  const struct py_list *stars = &none;
   for (; scope; scope = scope->outer) {
     const struct map_entry *entry = map_find(&scope->names, name);
     if (entry)
       return entry->pointer;
+    stars = &scope->stars;
   }
   struct py_value *found = py_builtin(p, name);
-  return found || p->error
-             ? found
-             : py_fail(p, "`%.*s` is not defined", SLICE_ARG(name));
+  return found || p->error ? found : starred(p, name, stars);
 }
 
 static struct py_value *word(struct py *p, struct slice text) {

@@ -9,6 +9,7 @@
 #ifndef NETC_IMPORT_PYTHON_PYTHON_H
 #define NETC_IMPORT_PYTHON_PYTHON_H
 
+#include "base/file.h"
 #include "import/exported/exported.h"
 #include "import/python/library.h"
 #include "import/python/syntax.h"
@@ -29,12 +30,13 @@ enum py_type {
   PY_CLASS,    /* text; attributes as items; bases */
   PY_OBJECT,   /* owner; attributes as items */
   PY_SUPER,    /* self, owner: the class whose bases are meant */
-  PY_SPACE,    /* text: a library that is known: "torch.nn" */
+  PY_SPACE,    /* text: a library that is known: "torch.nn"; or scope, file */
   PY_TENSOR,   /* tensor */
   PY_UNKNOWN   /* text: why it is not known */
 };
 
 struct py;
+struct py_file;
 struct py_value;
 
 struct py_list {
@@ -52,6 +54,7 @@ typedef struct py_value *py_builtin_fn(struct py *p, struct py_args *a);
 struct py_scope {
   struct map names;
   struct py_scope *outer;
+  struct py_list stars; /* libraries of `from .. import *` */
 };
 
 struct py_size {
@@ -85,6 +88,7 @@ struct py_value {
   py_builtin_fn *builtin;
   struct py_value *self, *callee, *owner;
   struct py_tensor *tensor;
+  struct py_file *file;
   enum { WAY_PLAIN, WAY_STATIC, WAY_CLASS, WAY_PROPERTY } way;
   bool fields; /* of a class: @dataclass */
 };
@@ -97,6 +101,22 @@ struct py_input {
   bool settled;
   struct graph_shape shape; /* without the batch, in PyTorch's order */
 };
+
+/*
+ * A file of the program: the one that is given, or one that it imports. Lines
+ * of all files are one sequence, so that a line tells its file.
+ */
+struct py_file {
+  const char *path, *folder; /* "unet/parts.py", "unet" */
+  const char *inside;        /* folder of a package's modules; NULL: none */
+  struct file_id id;
+  struct py_node *tree; /* NULL: a folder without __init__.py */
+  size_t bytes;
+  int first, count;       /* its lines */
+  struct py_value *space; /* NULL: it has not run in this attempt */
+};
+
+typedef VEC(struct py_file *) py_files;
 
 /* A call of ATen, with the tensors that it reads and makes. */
 struct py_traced {
@@ -111,6 +131,7 @@ struct py {
   struct graph *graph;
   struct arena *arena;
   const struct import_options *options;
+  py_files *files;
   struct py_scope library; /* torch.py, and what is built in */
   struct py_scope globals; /* the file's */
   struct py_value *none, *yes, *no, *training, *dots;
@@ -134,6 +155,8 @@ struct py {
   VEC(struct py_tensor *) leaves; /* parameters, buffers, constants */
   struct map lines;               /* of calls, by their names */
   size_t names;
+  size_t absent; /* imports of libraries that netc does not have */
+  struct slice absent_name;
   struct slice module, class; /* path and class of the module that runs */
 };
 
@@ -149,6 +172,8 @@ struct py_value *py_text(struct py *p, struct slice text);
 struct py_value *py_bool(struct py *p, bool value);
 void py_push(struct py *p, struct py_list *list, struct py_value *value);
 bool py_charge(struct py *p, size_t steps);
+/* True if evaluating has taken too long: no error of it can be passed over. */
+bool py_is_spent(const struct py *p);
 /* "an int": of messages */
 const char *py_what(const struct py_value *v);
 /* 1: true, 0: false, -1: not known, with an error */
@@ -170,6 +195,8 @@ bool py_set_attribute(struct py *p, struct py_value *v, struct slice name,
                       struct py_value *to);
 /* A name of torch.py; NULL: there is none. */
 struct py_value *py_library(struct py *p, struct slice name);
+/* True if a library is known: "torch". */
+bool py_knows_library(struct slice root);
 /* The value that `import a.b` gives. */
 struct py_value *py_imported(struct py *p, struct slice path);
 struct py_value *py_find_in_class(struct py *p, struct py_value *class,
@@ -197,10 +224,29 @@ enum py_end { END_NONE, END_BREAK, END_CONTINUE, END_RETURN, END_ERROR };
 
 enum py_end py_run(struct py *p, const struct py_node *node,
                    struct py_scope *scope);
-/* The file's own statements: what fails makes its names unknown. */
-void py_run_file(struct py *p, const struct py_node *block);
+/* A file's own statements: what fails makes its names unknown. */
+void py_run_file(struct py *p, const struct py_node *block,
+                 struct py_scope *scope);
+/* Makes a name unknown. */
+void py_forget(struct py *p, struct py_scope *scope, struct slice name,
+               const char *why);
 struct py_value *py_function(struct py *p, const struct py_node *node,
                              struct py_scope *scope);
+
+/* files.c */
+
+/* Begins the list of files with the one that is read, parsed. */
+void py_open_files(struct py *p, struct slice text);
+/* Runs the file that is read. */
+void py_run_given(struct py *p);
+/* The file of a line. */
+struct py_file *py_file_of(const struct py *p, int line);
+/* `import` and `from`: sets their names. */
+bool py_import(struct py *p, const struct py_node *node,
+               struct py_scope *scope);
+/* A name of a file, or a module of a package; NULL: there is none. */
+struct py_value *py_file_name(struct py *p, struct py_value *space,
+                              struct slice name);
 
 /* call.c */
 struct py_value *py_call(struct py *p, struct py_value *callee,

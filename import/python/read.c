@@ -13,6 +13,7 @@ static void begin(struct py *p, const struct py_node *library) {
   *p = (struct py){.graph = p->graph,
                    .arena = p->arena,
                    .options = p->options,
+                   .files = p->files,
                    .about = json_object()};
   p->none = py_make(p, PY_NONE);
   p->no = py_make(p, PY_BOOL);
@@ -68,6 +69,36 @@ static bool is_candidate(struct py *p, const struct py_node *node,
   return forward && (py_is_a(class, module) || has_forward(node));
 }
 
+/* The only module that a file without classes imports from others. */
+static struct py_value *imported_module(struct py *p,
+                                        const struct py_node *file) {
+  const struct py_value *module = py_library(p, slice_of("Module"));
+  struct py_value *found = NULL;
+  for (size_t i = 0; i < file->count; i++) {
+    const struct py_node *node = file->kids[i];
+    for (size_t k = 1; node->kind == NODE_FROM && k < node->count; k += 2) {
+      const struct map_entry *entry =
+          map_find(&p->globals.names, node->kids[k]->text);
+      struct py_value *v = entry ? entry->pointer : NULL;
+      if (!v || v == found || v->type != PY_CLASS || !v->node->line ||
+          !py_is_a(v, module) ||
+          !py_find_in_class(p, v, slice_of("forward"), NULL))
+        continue;
+      if (found) {
+        py_fail(p, "the file has no module of its own, and imports several");
+        p->help =
+            graph_text(p->graph,
+                       "choose one: --arg class=%.*s, or "
+                       "--arg class=%.*s",
+                       SLICE_ARG(found->text), SLICE_ARG(node->kids[k]->text));
+        return NULL;
+      }
+      found = v;
+    }
+  }
+  return found;
+}
+
 /* The last module that no other class uses. */
 static struct py_value *choose(struct py *p, const struct py_node *file) {
   struct py_value *chosen = NULL, *object = NULL;
@@ -88,7 +119,7 @@ static struct py_value *choose(struct py *p, const struct py_node *file) {
     if (!used)
       chosen = entry->pointer;
   }
-  return chosen ? chosen : object;
+  return chosen ? chosen : object ? object : imported_module(p, file);
 }
 
 /* --arg */
@@ -241,7 +272,7 @@ static bool take_inputs(struct py *p, struct py_value *module,
 static json_t *attempt(struct py *p, const struct py_node *file,
                        struct py_input *known) {
   struct py_args a = {0};
-  py_run_file(p, file);
+  py_run_given(p);
   struct py_value *module = build(p, file), *out;
   if (!module || !py_name_modules(p, module))
     return NULL;
@@ -268,6 +299,16 @@ static void find_line(struct py *p) {
       to ? map_find(&p->lines, slice_to(text, (size_t)(to - text.at))) : NULL;
   if (entry)
     p->graph->error.line = (size_t)entry->number;
+}
+
+/* The file that the error's line is in. */
+static void find_file(struct py *p) {
+  struct graph_error *e = &p->graph->error;
+  const struct py_file *file = py_file_of(p, (int)e->line);
+  if (!e->line || file->first == 1)
+    return;
+  e->path = file->path;
+  e->line -= (size_t)file->first - 1;
 }
 
 static const struct py_node *parse_library(struct graph *graph) {
@@ -302,7 +343,10 @@ bool python_read(struct graph *graph, struct slice file,
   if (file.length > MOST_FILE)
     return graph_fail(graph, 0, "it is larger than %d MiB", MOST_FILE >> 20);
   const struct py_node *library = parse_library(graph);
-  const struct py_node *tree = py_parse(graph->arena, file, 1);
+  py_files files = {0};
+  p.files = &files;
+  py_open_files(&p, file);
+  const struct py_node *tree = files.at[0]->tree;
   for (int i = 0; i < MOST_ATTEMPTS && !program; i++) {
     if (i)
       end(&p);
@@ -320,8 +364,10 @@ bool python_read(struct graph *graph, struct slice file,
     graph_fail(graph, (size_t)p.error_line, "%s", p.error);
     graph_help(graph, "%s", p.help ? p.help : help);
   }
-  if (graph->failed)
+  if (graph->failed) {
     find_line(&p);
+    find_file(&p);
+  }
   end(&p);
   return !graph->failed;
 }

@@ -204,34 +204,6 @@ static enum py_end run_assign(struct py *p, const struct py_node *node,
   return value ? END_NONE : END_ERROR;
 }
 
-static enum py_end run_import(struct py *p, const struct py_node *node,
-                              struct py_scope *scope) {
-  for (size_t i = 0; i + 1 < node->count; i += 2) {
-    struct slice name = node->kids[i]->text, alias = node->kids[i + 1]->text;
-    struct slice path = name;
-    const char *dot = memchr(name.at, '.', name.length);
-    struct slice root = dot ? slice_to(name, (size_t)(dot - name.at)) : name;
-    if (node->kind == NODE_FROM) {
-      path = slice_of(graph_text(p->graph, "%.*s.%.*s", SLICE_ARG(node->text),
-                                 SLICE_ARG(name)));
-    } else if (!alias.length) { /* `import torch.nn` sets `torch` */
-      alias = root;
-      path = root;
-    }
-    struct py_value *v = py_imported(p, path);
-    if (v && node->integer) {
-      v = py_make(p, PY_UNKNOWN);
-      if (v)
-        v->text = slice_of(
-            graph_text(p->graph, "`%.*s` is in another file", SLICE_ARG(name)));
-    }
-    if (!v)
-      return END_ERROR;
-    map_add(p->arena, &scope->names, alias)->pointer = v;
-  }
-  return END_NONE;
-}
-
 static enum py_end run_raise(struct py *p, const struct py_node *node,
                              struct py_scope *scope) {
   struct py_value *what =
@@ -296,7 +268,7 @@ static enum py_end run(struct py *p, const struct py_node *node,
   case NODE_DEF: return run_definition(p, node, scope);
   case NODE_CLASS: return run_class(p, node, scope);
   case NODE_IMPORT:
-  case NODE_FROM: return run_import(p, node, scope);
+  case NODE_FROM: return py_import(p, node, scope) ? END_NONE : END_ERROR;
   case NODE_RAISE: return run_raise(p, node, scope);
   case NODE_ASSERT: return run_assert(p, node, scope);
   case NODE_WITH: return run_with(p, node, scope);
@@ -322,12 +294,13 @@ enum py_end py_run(struct py *p, const struct py_node *node,
 
 /* The file's own statements */
 
-static void forget(struct py *p, struct slice name, const char *why) {
+void py_forget(struct py *p, struct py_scope *scope, struct slice name,
+               const char *why) {
   struct py_value *v = py_make(p, PY_UNKNOWN);
   if (v) {
     v->text = slice_of(
         graph_text(p->graph, "`%.*s` is not known: %s", SLICE_ARG(name), why));
-    map_add(p->arena, &p->globals.names, name)->pointer = v;
+    map_add(p->arena, &scope->names, name)->pointer = v;
   }
 }
 
@@ -342,7 +315,7 @@ static struct slice root_of(const struct py_node *node) {
 
 /* Makes all names unknown that a statement would have set. */
 static void forget_all(struct py *p, const struct py_node *node,
-                       const char *why, int depth) {
+                       struct py_scope *scope, const char *why, int depth) {
   struct slice name = slice_of("");
   if (depth > 100 || !py_charge(p, 1))
     return;
@@ -352,30 +325,31 @@ static void forget_all(struct py *p, const struct py_node *node,
     const struct py_node *target = node->kids[i];
     bool many = target->kind == NODE_TUPLE || target->kind == NODE_LIST;
     for (size_t k = 0; many && k < target->count; k++)
-      forget(p, root_of(target->kids[k]), why);
+      py_forget(p, scope, root_of(target->kids[k]), why);
     if (!many)
-      forget(p, root_of(target), why);
+      py_forget(p, scope, root_of(target), why);
   }
   if (node->kind == NODE_CHANGE || node->kind == NODE_SAY)
     name = root_of(node->kids[0]);
-  if (name.length && map_find(&p->globals.names, name))
-    forget(p, name, why);
+  if (name.length && map_find(&scope->names, name))
+    py_forget(p, scope, name, why);
   else if (name.length && node->kind != NODE_SAY)
-    forget(p, name, why);
+    py_forget(p, scope, name, why);
   bool nests = node->kind == NODE_BLOCK || node->kind == NODE_IF ||
                node->kind == NODE_FOR || node->kind == NODE_WHILE ||
                node->kind == NODE_TRY || node->kind == NODE_WITH;
   for (size_t i = 0; nests && i < node->count; i++)
     if (node->kids[i])
-      forget_all(p, node->kids[i], why, depth + 1);
+      forget_all(p, node->kids[i], scope, why, depth + 1);
 }
 
 /* A call of a library or of the file's functions is not part of the net: it
  * trains or prints. */
-static bool is_idle_call(const struct py *p, const struct py_node *node) {
+static bool is_idle_call(const struct py_node *node,
+                         const struct py_scope *scope) {
   struct slice name =
       node->kind == NODE_SAY ? root_of(node->kids[0]) : slice_of("");
-  const struct map_entry *entry = map_find(&p->globals.names, name);
+  const struct map_entry *entry = map_find(&scope->names, name);
   const struct py_value *v = entry ? entry->pointer : NULL;
   return node->kind == NODE_SAY &&
          (!v || v->type == PY_SPACE || v->type == PY_FUNCTION ||
@@ -388,22 +362,53 @@ static bool is_main(const struct py_node *node) {
          slice_is(c->kids[0]->text, "__name__");
 }
 
-void py_run_file(struct py *p, const struct py_node *block) {
+static bool sets_names(const struct py_node *block) {
+  for (size_t i = 0; i < block->count; i++) {
+    enum py_kind kind = block->kids[i]->kind;
+    if (kind == NODE_ASSIGN || kind == NODE_DEF || kind == NODE_CLASS ||
+        kind == NODE_IMPORT || kind == NODE_FROM)
+      return true;
+  }
+  return false;
+}
+
+/* `try` around an import of a library that netc does not have goes on as in
+ * Python without that library. */
+static void run_tried(struct py *p, const struct py_node *node,
+                      struct py_scope *scope) {
+  const struct py_node *block = node->kids[0];
+  for (size_t i = 0; i < block->count; i++) {
+    const struct py_node one = {.kids = block->kids + i, .count = 1};
+    size_t absent = p->absent;
+    py_run_file(p, &one, scope);
+    if (p->absent > absent && node->count > 1 && node->kids[1]->op) {
+      if (sets_names(node->kids[1]) && p->absent_name.length)
+        graph_note(p->graph, "`%.*s` is taken as not installed.",
+                   SLICE_ARG(p->absent_name));
+      py_run_file(p, node->kids[1], scope);
+      return;
+    }
+  }
+}
+
+void py_run_file(struct py *p, const struct py_node *block,
+                 struct py_scope *scope) {
+  int depth = p->depth;
   for (size_t i = 0; i < block->count; i++) {
     const struct py_node *node = block->kids[i];
-    if (is_main(node) || is_idle_call(p, node))
+    if (is_main(node) || is_idle_call(node, scope))
       continue;
     bool loops = node->kind == NODE_FOR || node->kind == NODE_WHILE ||
                  node->kind == NODE_WITH;
     if (node->kind == NODE_TRY) {
-      py_run_file(p, node->kids[0]);
+      run_tried(p, node, scope);
       continue;
     }
-    if (!loops && py_run(p, node, &p->globals) == END_NONE)
+    if (!loops && py_run(p, node, scope) == END_NONE)
       continue;
     const char *why = p->error ? p->error : "a loop sets it";
     p->error = NULL;
-    p->depth = 0;
-    forget_all(p, node, why, 0);
+    p->depth = depth;
+    forget_all(p, node, scope, why, 0);
   }
 }

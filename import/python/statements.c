@@ -179,12 +179,14 @@ static struct py_node *try_statement(struct py_parser *p) {
   if (!py_add(p, node, suite(p)))
     return NULL;
   while (py_sees(p, "except") || py_sees(p, "else") || py_sees(p, "finally")) {
+    bool handles = py_sees(p, "except");
     p->at++;
     while (!py_sees(p, ":") && py_token(p)->kind != TOKEN_LINE &&
            py_token(p)->kind != TOKEN_END)
       p->at++;
     if (!py_add(p, node, suite(p)))
       return NULL;
+    node->kids[node->count - 1]->op = handles;
   }
   return node;
 }

@@ -63,7 +63,7 @@ enum py_kind {
   NODE_RAISE,    /* value or NULL */
   NODE_ASSERT,   /* condition */
   NODE_WITH,     /* block; names that it sets */
-  NODE_TRY,      /* block, handlers as blocks */
+  NODE_TRY,      /* block; others as blocks, op 1: `except` */
   NODE_DEL,      /* targets */
   NODE_OTHER     /* text: why it is refused */
 };

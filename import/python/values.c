@@ -27,6 +27,10 @@ bool py_charge(struct py *p, size_t steps) {
          py_fail(p, "evaluating it takes more than %d steps", MOST_STEPS);
 }
 
+bool py_is_spent(const struct py *p) {
+  return p->steps > MOST_STEPS || p->made > MOST_MADE;
+}
+
 struct py_value *py_make(struct py *p, enum py_type type) {
   struct py_value *v = ARENA_NEW(p->arena, struct py_value);
   v->type = type;

@@ -1,0 +1,3 @@
+from .net import Net
+
+steps = 2

@@ -1,0 +1,2 @@
+width = 24
+kernel = (3, 3)
