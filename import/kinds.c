@@ -224,11 +224,6 @@ static bool imports(struct slice head, const char *const *names) {
   return false;
 }
 
-static bool kind_keras_source(struct slice head) {
-  static const char *const names[] = {"keras", "tensorflow", "tf_keras", NULL};
-  return imports(head, names);
-}
-
 /* A class of modules, or an import of a file beside: other files of the
  * program import torch. */
 static bool is_part_of_program(struct slice head) {
@@ -245,6 +240,11 @@ static bool kind_torch_source(struct slice head) {
       "torch", "torchvision",  "pytorch_lightning", "lightning",
       "timm",  "transformers", "ultralytics",       NULL};
   return imports(head, names) || is_part_of_program(head);
+}
+
+static bool kind_keras_source(struct slice head) {
+  static const char *const names[] = {"keras", "tensorflow", "tf_keras", NULL};
+  return imports(head, names) && !kind_torch_source(head);
 }
 
 static bool kind_python(struct slice head) {

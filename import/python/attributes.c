@@ -152,7 +152,10 @@ static bool is_space(struct slice path) {
       "torch.nn.parameter torch.nn.utils torch.nn.utils.rnn torch.cuda "
       "torch.jit torch.linalg torch.special torch.backends torch.utils "
       "torch.utils.checkpoint torch.autograd torch.fft torch.amp "
-      "torch.cuda.amp math numpy np "
+      "torch.cuda.amp torch.utils.data torch.nn.modules.batchnorm "
+      "torch.nn.modules.utils torch.nn.modules.conv collections.abc "
+      "torch.backends.cudnn torch.utils.model_zoo torch.hub queue threading "
+      "math numpy np "
       "collections functools copy typing abc dataclasses enum itertools "
       "warnings logging os sys time random pytorch_lightning lightning "
       "argparse";
@@ -173,7 +176,7 @@ static struct slice last_of(struct slice path) {
 struct py_value *py_imported(struct py *p, struct slice path) {
   static const char theirs[] = "torch math numpy collections functools copy "
                                "pytorch_lightning lightning dataclasses "
-                               "argparse";
+                               "argparse itertools queue threading";
   struct slice last = last_of(path), root = path;
   const char *dot = memchr(path.at, '.', path.length);
   if (dot)
@@ -188,7 +191,10 @@ struct py_value *py_imported(struct py *p, struct slice path) {
     return py_library(p, slice_of("_first"));
   if (slice_begins(path, "copy."))
     return py_builtin(p, slice_of("deepcopy"));
-  bool known = word_index(theirs, root) && dot && last.at[0] != '_';
+  bool own = last.at && last.at[0] == '_' && /* `_pair` is known to users */
+             !slice_begins(path, "torch.nn.modules.") &&
+             !slice_ends(last, "__");
+  bool known = word_index(theirs, root) && dot && !own;
   struct py_value *found = known ? py_library(p, last) : NULL;
   if (slice_is(root, "numpy") || slice_is(root, "math")) {
     struct slice name =
@@ -225,6 +231,10 @@ struct py_value *py_attribute(struct py *p, struct py_value *v,
                                SLICE_ARG(name))));
     break;
   case PY_UNKNOWN: return py_fail(p, "%.*s", SLICE_ARG(v->text));
+  case PY_TEXT:
+    found = slice_is(name, "type") ? v /* device.type */
+                                   : py_method(p, v, name);
+    break;
   case PY_SLICE:
     found = v->items.at[slice_is(name, "stop") + 2 * slice_is(name, "step")];
     break;
@@ -250,7 +260,9 @@ bool py_set_attribute(struct py *p, struct py_value *v, struct slice name,
     return !p->error;
   }
   if (v->type == PY_TENSOR && slice_is(name, "data"))
-    return true; /* other values */
+    return true;            /* other values */
+  if (v->type == PY_TENSOR) /* `require_grad`: nothing reads it */
+    return true;
   if (v->type != PY_OBJECT && v->type != PY_CLASS)
     return py_fail(p, "an attribute of %s cannot be set", py_what(v));
   struct py_value **slot = py_slot(p, &v->items, name, true);

@@ -146,6 +146,61 @@ static struct py_value *call_tuple(struct py *p, struct py_args *a) {
   return copied(p, a, PY_TUPLE);
 }
 
+/* Items once each: a set is a list of them. */
+static struct py_value *call_set(struct py *p, struct py_args *a) {
+  struct py_value *all = copied(p, a, PY_LIST), *v = py_make(p, PY_LIST);
+  for (size_t i = 0; all && v && i < all->items.count; i++)
+    if (!py_add_once(p, &v->items, all->items.at[i]))
+      return NULL;
+  return all && !p->error ? v : NULL;
+}
+
+/* product([1, 2], [3]), product([1, 2], repeat=2) of itertools */
+static struct py_value *call_product(struct py *p, struct py_args *a) {
+  struct py_value *v = py_make(p, PY_LIST), *times = arg_named(a, "repeat");
+  int64_t repeats = is_whole(times) ? times->integer : 1;
+  size_t width = a->by_place.count * (size_t)repeats, rows = 1;
+  struct py_list lists[8] = {{0}};
+  if (!v || repeats < 1 || repeats > 8 || width < 1 || width > 8)
+    return needs(p, "product");
+  for (size_t i = 0; i < width; i++) {
+    if (!py_items(p, arg(a, i % a->by_place.count), &lists[i]))
+      return NULL;
+    if (lists[i].count && rows > 1000000 / lists[i].count)
+      return py_fail(p, "a product has more than 1000000 items");
+    rows *= lists[i].count;
+  }
+  for (size_t k = 0; k < rows && !p->error; k++) {
+    struct py_value *row = py_make(p, PY_TUPLE);
+    size_t rest = k, below = rows;
+    for (size_t i = 0; row && i < width; i++) {
+      below /= lists[i].count;
+      py_push(p, &row->items, lists[i].at[rest / below]);
+      rest %= below;
+    }
+    if (row)
+      py_push(p, &v->items, row);
+  }
+  return p->error ? NULL : v;
+}
+
+/* namedtuple("Block", ["width", "depth"]): a class with these fields */
+static struct py_value *call_namedtuple(struct py *p, struct py_args *a) {
+  struct py_value *v = py_make(p, PY_CLASS), *names = arg(a, 1);
+  struct py_list fields = {0};
+  if (!v || !arg(a, 0) || arg(a, 0)->type != PY_TEXT || !names ||
+      names->type == PY_TEXT || a->by_name.count ||
+      !py_items(p, names, &fields))
+    return p->error ? NULL : needs(p, "namedtuple");
+  v->text = arg(a, 0)->text;
+  v->fields = true;
+  for (size_t i = 0; i < fields.count; i++)
+    if (fields.at[i]->type != PY_TEXT ||
+        !py_slot(p, &v->items, fields.at[i]->text, true))
+      return needs(p, "namedtuple");
+  return p->error ? NULL : v;
+}
+
 static struct py_value *call_dict(struct py *p, struct py_args *a) {
   struct py_value *v = py_make(p, PY_DICT), *from = arg(a, 0);
   struct py_list items = {0};
@@ -445,9 +500,11 @@ static int is_of_type(struct py *p, const struct py_value *v,
     return v->type == PY_OBJECT && py_is_a(v->owner, type);
   if (type->type == PY_UNKNOWN && v->type <= PY_DICT) {
     struct slice name = type->text; /* "netc does not know `..Iterable`" */
-    return slice_ends(name, "Iterable`") || slice_ends(name, "Sequence`")
-               ? v->type == PY_LIST || v->type == PY_TUPLE
-               : 0;
+    bool both = slice_ends(name, "Iterable`") || slice_ends(name, "Sequence`");
+    return ((both || slice_ends(name, ".List`")) && v->type == PY_LIST) ||
+           ((both || slice_ends(name, ".Tuple`")) && v->type == PY_TUPLE) ||
+           ((slice_ends(name, ".Dict`") || slice_ends(name, "Mapping`")) &&
+            v->type == PY_DICT);
   }
   return 0;
 }
@@ -552,7 +609,10 @@ static const struct builtin {
     {"zip", call_zip},
     {"list", call_list},
     {"tuple", call_tuple},
-    {"set", call_list},
+    {"set", call_set},
+    {"frozenset", call_set},
+    {"product", call_product},
+    {"namedtuple", call_namedtuple},
     {"dict", call_dict},
     {"OrderedDict", call_dict},
     {"reversed", call_reversed},
@@ -581,6 +641,7 @@ static const struct builtin {
     {"_math_log", call_log},
     {"_math_exp", call_exp},
     {"_math_pow", call_pow},
+    {"_math_power", call_pow},
     {"_math_prod", call_prod},
     {"prod", call_prod},
     {"isinstance", call_isinstance},

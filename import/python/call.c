@@ -123,10 +123,18 @@ static struct py_value *call_function(struct py *p, struct py_value *f,
   return p->error ? NULL : out;
 }
 
+/* The class whose attributes are its arguments: itself, or its first base. */
+static struct py_value *with_fields(struct py_value *class) {
+  while (!class->fields && class->bases.count &&
+         class->bases.at[0]->type == PY_CLASS)
+    class = class->bases.at[0];
+  return class->fields ? class : NULL;
+}
+
 /* @dataclass: its annotated attributes are its arguments. */
 static bool set_fields(struct py *p, struct py_value *object,
                        struct py_args *a) {
-  struct py_list *fields = &object->owner->items;
+  struct py_list *fields = &with_fields(object->owner)->items;
   for (size_t i = 0; i < a->by_place.count; i++) {
     if (2 * i >= fields->count)
       return py_fail(p, "`%.*s` has too many arguments",
@@ -150,7 +158,7 @@ static struct py_value *make_object(struct py *p, struct py_value *class,
   for (size_t i = 0; i < class->bases.count; i++)
     if (class->bases.at[i]->type == PY_UNKNOWN)
       return py_fail(p, "%.*s", SLICE_ARG(class->bases.at[i]->text));
-  if (class->fields && (!start || start->owner != class))
+  if (with_fields(class) && (!start || !class->fields || start->owner != class))
     return set_fields(p, object, a) ? object : NULL;
   if (!start && (a->by_place.count || a->by_name.count))
     return py_fail(p, "`%.*s` takes no arguments", SLICE_ARG(class->text));

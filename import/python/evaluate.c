@@ -79,6 +79,8 @@ static struct py_value *display(struct py *p, const struct py_node *node,
   for (size_t i = 0; v && i < node->count; i++)
     if (!take(p, node->kids[i], scope, &v->items))
       return NULL;
+  if (v && node->kind == NODE_SET)
+    return py_call_with(p, py_builtin(p, slice_of("set")), v, NULL);
   return v;
 }
 

@@ -207,23 +207,22 @@ static struct py_value *relative(struct py *p, const struct py_file *file,
   return load(p, above(p, folder), exists(init) ? init : folder, folder);
 }
 
-/* True if a folder is a package, or is called as an import says. */
 static bool is_called(struct py *p, const char *folder, struct slice name) {
   struct slice real;
-  return is_package(p, folder) ||
-         (file_real(p->arena, folder, &real) && real.length > name.length &&
-          slice_ends(real, graph_text(p->graph, "/%.*s", SLICE_ARG(name))));
+  return file_real(p->arena, folder, &real) && real.length > name.length &&
+         slice_ends(real, graph_text(p->graph, "/%.*s", SLICE_ARG(name)));
 }
 
-/* `import a.b`: from the folder of the file that is read, or from one that has
- * it as a package. */
+/* `import a.b`: from the folder of the file that is read, or from one above
+ * that has it in a package, or in a folder called `a`. */
 static struct py_value *absolute(struct py *p, struct slice path,
                                  struct py_value **root) {
   const char *folder = p->files->at[0]->folder;
   struct py_value *found = NULL, *other, *other_root;
+  bool packages = true, called = true;
   *root = NULL;
   for (int i = 0; folder && i <= MOST_UP && !p->error; i++) {
-    other = walk(p, folder, path, &other_root);
+    other = packages || called ? walk(p, folder, path, &other_root) : NULL;
     if (other && found && other->file != found->file)
       return py_fail(p, "`%.*s` is both %s and %s", SLICE_ARG(path),
                      found->file->path, other->file->path);
@@ -231,18 +230,35 @@ static struct py_value *absolute(struct py *p, struct slice path,
       found = other;
       *root = other_root;
     }
-    folder = is_called(p, folder, root_of(path)) ? above(p, folder) : NULL;
+    packages = packages && is_package(p, folder);
+    called = is_called(p, folder, root_of(path));
+    folder = above(p, folder);
   }
   return found;
 }
 
 /* Names */
 
+/* Names of a file as a dict. */
+static struct py_value *names_of(struct py *p, const struct py_scope *scope) {
+  const struct map *names = &scope->names;
+  struct py_value *v = py_charge(p, names->room) ? py_make(p, PY_DICT) : NULL;
+  for (size_t i = 0; v && i < names->room; i++) {
+    if (!names->entries[i].key.at)
+      continue;
+    py_push(p, &v->items, py_text(p, names->entries[i].key));
+    py_push(p, &v->items, names->entries[i].pointer);
+  }
+  return p->error ? NULL : v;
+}
+
 struct py_value *py_file_name(struct py *p, struct py_value *space,
                               struct slice name) {
   const struct map_entry *entry = map_find(&space->scope->names, name);
   if (entry)
     return entry->pointer;
+  if (slice_is(name, "__dict__"))
+    return names_of(p, space->scope);
   return space->file->inside ? child(p, space->file->inside, name) : NULL;
 }
 

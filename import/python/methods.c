@@ -20,6 +20,28 @@ static struct py_value *list_append(struct py *p, struct py_args *a) {
   return p->error ? NULL : p->none;
 }
 
+static struct py_value *set_add(struct py *p, struct py_args *a) {
+  if (a->by_place.count != 2)
+    return refuse(p, "add");
+  return py_add_once(p, &arg(a, 0)->items, arg(a, 1)) ? p->none : NULL;
+}
+
+/* set([..]).issubset(all) */
+static struct py_value *set_is_subset(struct py *p, struct py_args *a) {
+  const struct py_list *list = &arg(a, 0)->items;
+  struct py_list all = {0};
+  if (a->by_place.count != 2 || !py_items(p, arg(a, 1), &all))
+    return p->error ? NULL : refuse(p, "issubset");
+  for (size_t i = 0; i < list->count; i++) {
+    int same = 0;
+    for (size_t k = 0; !same && k < all.count; k++)
+      same = py_equal(p, list->at[i], all.at[k]);
+    if (same < 1)
+      return same ? NULL : p->no;
+  }
+  return p->yes;
+}
+
 static struct py_value *list_extend(struct py *p, struct py_args *a) {
   struct py_list items = {0};
   if (a->by_place.count != 2 || !py_items(p, arg(a, 1), &items))
@@ -293,20 +315,20 @@ static const struct py_method_row {
   const char *name;
   py_builtin_fn *call;
 } methods[] = {
-    {PY_LIST, "append", list_append},     {PY_LIST, "extend", list_extend},
-    {PY_LIST, "insert", list_insert},     {PY_LIST, "pop", list_pop},
-    {PY_LIST, "reverse", list_reverse},   {PY_LIST, "copy", list_copy},
-    {PY_LIST, "index", list_index},       {PY_LIST, "count", list_count},
-    {PY_LIST, "add", list_append},        {PY_TUPLE, "index", list_index},
-    {PY_TUPLE, "count", list_count},      {PY_TUPLE, "numel", list_numel},
-    {PY_DICT, "items", dict_items},       {PY_DICT, "keys", dict_keys},
-    {PY_DICT, "values", dict_values},     {PY_DICT, "get", dict_get},
-    {PY_DICT, "update", dict_update},     {PY_DICT, "pop", dict_pop},
-    {PY_TEXT, "lower", text_lower},       {PY_TEXT, "upper", text_upper},
-    {PY_TEXT, "startswith", text_starts}, {PY_TEXT, "endswith", text_ends},
-    {PY_TEXT, "join", text_join},         {PY_TEXT, "split", text_split},
-    {PY_TEXT, "format", text_format},     {PY_TEXT, "lstrip", text_lstrip},
-    {PY_TEXT, "replace", text_replace},
+    {PY_LIST, "append", list_append},   {PY_LIST, "extend", list_extend},
+    {PY_LIST, "insert", list_insert},   {PY_LIST, "pop", list_pop},
+    {PY_LIST, "reverse", list_reverse}, {PY_LIST, "copy", list_copy},
+    {PY_LIST, "index", list_index},     {PY_LIST, "count", list_count},
+    {PY_LIST, "add", set_add},          {PY_LIST, "issubset", set_is_subset},
+    {PY_TUPLE, "index", list_index},    {PY_TUPLE, "count", list_count},
+    {PY_TUPLE, "numel", list_numel},    {PY_DICT, "items", dict_items},
+    {PY_DICT, "keys", dict_keys},       {PY_DICT, "values", dict_values},
+    {PY_DICT, "get", dict_get},         {PY_DICT, "update", dict_update},
+    {PY_DICT, "pop", dict_pop},         {PY_TEXT, "lower", text_lower},
+    {PY_TEXT, "upper", text_upper},     {PY_TEXT, "startswith", text_starts},
+    {PY_TEXT, "endswith", text_ends},   {PY_TEXT, "join", text_join},
+    {PY_TEXT, "split", text_split},     {PY_TEXT, "format", text_format},
+    {PY_TEXT, "lstrip", text_lstrip},   {PY_TEXT, "replace", text_replace},
 };
 
 struct py_value *py_method(struct py *p, struct py_value *v,

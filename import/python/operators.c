@@ -462,7 +462,7 @@ struct py_value *py_index(struct py *p, struct py_value *v,
     if (own)
       return py_call_with(p, own, v, index);
     break;
-  case PY_UNKNOWN: return py_fail(p, "%.*s", SLICE_ARG(v->text));
+  case PY_UNKNOWN: return v; /* Dict[str, int]: its use is the error */
   default: break;
   }
   return py_fail(p, "an index of %s is not supported", py_what(v));
@@ -508,4 +508,27 @@ bool py_set_index(struct py *p, struct py_value *v, struct py_value *index,
     return other;
   }
   return py_fail(p, "writing over a part of %s is not supported", py_what(v));
+}
+
+bool py_delete(struct py *p, struct py_value *v, struct py_value *key,
+               bool attribute) {
+  struct py_list *items = &v->items;
+  bool dict = v->type == PY_DICT || (v->type == PY_OBJECT && attribute);
+  size_t at = items->count, width = dict ? 2 : 1;
+  if (!dict && (v->type != PY_LIST || attribute))
+    return py_fail(p, "`del` of a part of %s is not supported", py_what(v));
+  if (!dict && !place(p, key, items->count, &at))
+    return false;
+  for (size_t i = 0; dict && i + 1 < items->count; i += 2) {
+    int same = py_equal(p, items->at[i], key);
+    if (same < 0)
+      return false;
+    at = same ? i : at;
+  }
+  if (at == items->count)
+    return py_fail(p, "`del` of `%.60s`, which is not there", py_shown(p, key));
+  for (; at + width < items->count; at++)
+    items->at[at] = items->at[at + width];
+  items->count -= width;
+  return py_charge(p, items->count / 8);
 }

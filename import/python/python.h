@@ -176,6 +176,8 @@ bool py_charge(struct py *p, size_t steps);
 bool py_is_spent(const struct py *p);
 /* "an int": of messages */
 const char *py_what(const struct py_value *v);
+/* Adds an item that the list does not have; false with an error. */
+bool py_add_once(struct py *p, struct py_list *list, struct py_value *value);
 /* 1: true, 0: false, -1: not known, with an error */
 int py_truth(struct py *p, const struct py_value *v);
 /* Python's ==; -1 with an error */
@@ -212,6 +214,9 @@ struct py_value *py_index(struct py *p, struct py_value *v,
                           struct py_value *index);
 bool py_set_index(struct py *p, struct py_value *v, struct py_value *index,
                   struct py_value *to);
+/* `del v[key]`, or del v.key. */
+bool py_delete(struct py *p, struct py_value *v, struct py_value *key,
+               bool attribute);
 
 /* evaluate.c */
 struct py_value *py_evaluate(struct py *p, const struct py_node *node,

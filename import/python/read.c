@@ -131,11 +131,27 @@ static const char *given_arg(const struct py *p, const char *name) {
   return NULL;
 }
 
-/* A literal or a name of the file; else it is a text. */
-static struct py_value *arg_value(struct py *p, const char *text) {
+/* The usual value of an argument of what is made; NULL: none. */
+static const struct py_node *usual_of(struct py *p, struct py_value *root,
+                                      const char *name) {
+  const struct py_value *f = root;
+  if (root->type == PY_CLASS)
+    f = py_find_in_class(p, root, slice_of("__init__"), NULL);
+  for (size_t i = 0; f && f->type == PY_FUNCTION && i < f->node->kids[0]->count;
+       i++)
+    if (slice_is(f->node->kids[0]->kids[i]->text, name))
+      return f->node->kids[0]->kids[i]->kids[0];
+  return NULL;
+}
+
+/* A literal or a name of the file; else it is a text. So is a name whose
+ * argument is usually one: backbone=resnet50. */
+static struct py_value *arg_value(struct py *p, const char *text,
+                                  const struct py_node *usual) {
   const struct py_node *node = py_parse_expression(p->arena, slice_of(text), 1);
   struct py_value *v = NULL;
-  if (node->kind != NODE_OTHER)
+  bool word = node->kind == NODE_NAME && usual && usual->kind == NODE_TEXT;
+  if (node->kind != NODE_OTHER && !word)
     v = py_evaluate(p, node, &p->globals);
   if (v)
     return v;
@@ -198,6 +214,9 @@ static struct py_value *build(struct py *p, const struct py_node *file) {
   struct py_value *root =
       name ? entry ? entry->pointer : NULL : choose(p, file);
   struct py_args a = {0};
+  if (name && strchr(name, '.')) /* EfficientNet.from_name */
+    root = py_evaluate(p, py_parse_expression(p->arena, slice_of(name), 1),
+                       &p->globals);
   if (p->error)
     return NULL;
   if (!root && name)
@@ -215,7 +234,8 @@ static struct py_value *build(struct py *p, const struct py_node *file) {
     if (strcmp(arg->name, "class") == 0)
       continue;
     py_push(p, &a.by_name, py_text(p, slice_of(arg->name)));
-    py_push(p, &a.by_name, arg_value(p, arg->value));
+    py_push(p, &a.by_name,
+            arg_value(p, arg->value, usual_of(p, root, arg->name)));
   }
   struct py_value *module = p->error ? NULL : py_call(p, root, &a);
   if (module && !py_is_module(p, module))

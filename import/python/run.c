@@ -250,6 +250,27 @@ static enum py_end run_with(struct py *p, const struct py_node *node,
   return run_block(p, node->kids[0], scope);
 }
 
+/* del d[key], del list[i], del self.head; a name may stay. */
+static enum py_end run_del(struct py *p, const struct py_node *node,
+                           struct py_scope *scope) {
+  if (!node || node->kind == NODE_NAME)
+    return END_NONE;
+  if (node->kind == NODE_TUPLE) {
+    enum py_end end = END_NONE;
+    for (size_t i = 0; end == END_NONE && i < node->count; i++)
+      end = run_del(p, node->kids[i], scope);
+    return end;
+  }
+  bool index = node->kind == NODE_INDEX;
+  if (!index && node->kind != NODE_ATTR)
+    return failed(p, "this `del`");
+  struct py_value *of = py_evaluate(p, node->kids[0], scope);
+  struct py_value *key = !of     ? NULL
+                         : index ? py_evaluate(p, node->kids[1], scope)
+                                 : py_text(p, node->text);
+  return key && py_delete(p, of, key, !index) ? END_NONE : END_ERROR;
+}
+
 static enum py_end run(struct py *p, const struct py_node *node,
                        struct py_scope *scope) {
   switch (node->kind) {
@@ -273,7 +294,7 @@ static enum py_end run(struct py *p, const struct py_node *node,
   case NODE_ASSERT: return run_assert(p, node, scope);
   case NODE_WITH: return run_with(p, node, scope);
   case NODE_TRY: return run_block(p, node->kids[0], scope);
-  case NODE_DEL: return END_NONE;
+  case NODE_DEL: return run_del(p, node->kids[0], scope);
   default:
     py_fail(p, "%.*s is not supported", SLICE_ARG(node->text));
     return END_ERROR;

@@ -24,6 +24,8 @@ _math_e = 2.718281828459045
 inf = 1e400
 pi = 3.141592653589793
 newaxis = None
+__version__ = "2.6.0"
+enabled = True
 
 
 # Sizes
@@ -539,7 +541,9 @@ def floor_divide(input, other):
 
 def pow(input, exponent):
     if not _is_tensor(input):
-        raise ValueError("a power of a number is not supported")
+        if input <= 0:
+            raise ValueError("a power of a number below 0 is not supported")
+        return exp(mul(exponent, _math_log(input)))
     _sized(input)
     return _aten("pow", _joined(input, exponent), _kind(input, exponent),
             self=input, exponent=exponent)
@@ -618,8 +622,8 @@ def to(input, *args, dtype=None, device=None, non_blocking=False, copy=False,
     return _aten("to", input.shape, dtype, self=input)
 
 
-def type(input, dtype):
-    return to(input, dtype)
+def type(input, dtype=None):
+    return input.dtype if dtype is None else to(input, dtype)
 
 
 # Products
@@ -945,9 +949,17 @@ def norm(input, p=2, dim=None, keepdim=False):
 
 def var(input, dim=None, unbiased=True, keepdim=False, correction=1):
     centred = sub(input, _reduce("mean", input, dim, True))
-    if unbiased and correction:
-        raise ValueError("an unbiased variance is not supported")
-    return _reduce("mean", square(centred), dim, keepdim)
+    mean = _reduce("mean", square(centred), dim, keepdim)
+    if not unbiased or not correction:
+        return mean
+    count = 1
+    for axis in _axes(input, dim):
+        count *= input.shape[axis]
+    return mul(mean, count / (count - correction))
+
+
+def std(input, dim=None, unbiased=True, keepdim=False, correction=1):
+    return sqrt(var(input, dim, unbiased, keepdim, correction))
 
 
 def cumsum(input, dim):
@@ -1362,6 +1374,27 @@ def device(*args):
 
 def is_available():
     return False
+
+
+def Variable(data, requires_grad=False, volatile=False):
+    return data
+
+
+def load_url(url, *args, **kwargs):
+    return {}
+
+
+def load_state_dict_from_url(url, *args, **kwargs):
+    return {}
+
+
+class Queue:
+    def __init__(self, *args):
+        self.size = 0
+
+
+class Lock(Queue):
+    pass
 
 
 def is_tensor(x):
@@ -1883,6 +1916,11 @@ class Embedding(Module):
                  _freeze=False, device=None, dtype=None):
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
+        self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
         self.weight = Parameter(_leaf([num_embeddings, embedding_dim]))
 
     def forward(self, input):
@@ -1895,6 +1933,9 @@ class _BatchNorm(Module):
                  dtype=None):
         self.num_features = num_features
         self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
         self.weight = Parameter(_leaf([num_features])) if affine else None
         self.bias = Parameter(_leaf([num_features])) if affine else None
         self.running_mean = _leaf([

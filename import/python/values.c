@@ -157,6 +157,16 @@ int py_equal(struct py *p, const struct py_value *a, const struct py_value *b) {
   }
 }
 
+bool py_add_once(struct py *p, struct py_list *list, struct py_value *value) {
+  for (size_t i = 0; i < list->count; i++) {
+    int same = py_equal(p, list->at[i], value);
+    if (same)
+      return same > 0;
+  }
+  py_push(p, list, value);
+  return !p->error;
+}
+
 /* Dicts, and attributes of objects and classes */
 
 struct py_value **py_slot(struct py *p, struct py_list *dict, struct slice key,
