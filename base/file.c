@@ -224,6 +224,8 @@ struct file_reason file_reason(enum file_status status) {
   else if (status == FILE_SILENT)
     strcpy(reason.text, "it is a pipe to which nobody writes");
 #ifndef NETC_NO_FILES
+  else if (errno == EISDIR)
+    strcpy(reason.text, "it is a folder, not a file");
   else if (errno && strerror_r(errno, reason.text, sizeof reason.text) != 0)
     strcpy(reason.text, "it cannot be read");
 #endif

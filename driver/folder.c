@@ -61,11 +61,19 @@ static int by_name(const void *a, const void *b) {
   return strcmp(*x, *y);
 }
 
-static void list(struct model_folder *f) {
+/* A program that has a net. */
+static bool is_module(const struct model_folder *f, const char *name) {
+  return slice_ends(slice_of(name), ".py") &&
+         opening_kind(path_in(f, name)) == KIND_TORCH_SOURCE;
+}
+
+typedef bool listed_fn(const struct model_folder *f, const char *name);
+
+static void list(struct model_folder *f, listed_fn *is_listed) {
   struct arena *arena = &f->opening->arena;
   DIR *entries = opendir(f->path);
   for (struct dirent *entry; entries && (entry = readdir(entries));)
-    if (may_be_meant(f, entry->d_name))
+    if (is_listed(f, entry->d_name))
       *VEC_PUSH(arena, &f->names) =
           arena_copy(arena, entry->d_name, strlen(entry->d_name));
   if (entries)
@@ -123,7 +131,12 @@ int opening_in_folder(struct opened_file *opening) {
                ? take(&f, marks[i].name)
                : opening_refuse_file(f.path, marks[i].kind, "");
   }
-  list(&f);
+  list(&f, may_be_meant);
+  if (!f.names.count) {
+    list(&f, is_module);
+    if (f.names.count > 1 && is_module(&f, "__init__.py"))
+      return take(&f, "__init__.py");
+  }
   if (f.names.count > 1)
     return refuse(&f);
   if (f.names.count)
