@@ -88,6 +88,10 @@ static void sources_are_what_a_person_would_write(void **state) {
                       "net training\ninput 6\nadd {} { fc 6; dropout 0.2 "
                       "inplace=on; droppath 0.25 }\n");
   free(source);
+  source = import(FOLDER "attending.json", "");
+  assert_string_equal(source, "net attending\ninput 6x8\n"
+                              "attention 2 dropout=0.1 packed\n");
+  free(source);
   expect(NETC " " FOLDER "gru.pt2 --depth 0 --units bytes", 0,
          "\n  files      weights 16,260 B, ",
          "note: the file is read as torch.export");

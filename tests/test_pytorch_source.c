@@ -79,6 +79,12 @@ static void sources_are_what_a_person_would_write(void **state) {
       source, "net Net\ninput 8\nfc 16 relu\ndropout 0.2 inplace=on\nfc 16\n"
               "dropout 0.1 inplace=on\ndropout 0.3\nfc 4\n");
   free(source);
+  source = import(FOLDER "attention.py", "--input 16x64");
+  assert_string_equal(
+      source,
+      "net Net\ninput 16x64\nadd {} { attention 4 dropout=0.1 packed }\n"
+      "add {} { attention 4 dropout=0.2 packed }\nlinear 10\n");
+  free(source);
   expect(NETC " " FOLDER "autoencoder.py --depth 0 --units bytes", 0,
          "\n  files      weights 881,280 B, ",
          "note: the file is read as PyTorch source");
@@ -126,6 +132,13 @@ static struct refusal {
     {"large-number", "--input 4", "2 ** 10 ** 9", "a number is too large"},
     {"large-tensor", "--input 4", "nn.Linear(10 ** 12, 4)", "is not supported"},
     {"zero", "--input 4", "nn.Linear(n // 0, 4)", "it divides by zero"},
+    {"built-in", "--input 4", "open('x').read()",
+     "x.py:10: error: `open` reads a file, and netc reads none but those that "
+     "are imported: give what it would read by --arg"},
+    {"executes", "--input 4", "eval('1')",
+     "`eval` executes text, and netc executes nothing"},
+    {"loads", "--input 4", "torch.load('x')",
+     "`torch.load` reads files, and netc reads none"},
     {"undefined", "--input 4", "layer(n)", "`layer` is not defined"},
 };
 
@@ -259,11 +272,20 @@ static void dependencies_are_all_files(void **state) {
   run_free(&r);
 }
 
+static void folders_are_read_or_named(void **state) {
+  (void)state;
+  expect(NETC " check " FOLDER "parts --input 32x32x3", 0, NULL,
+         "parts: note: it is a folder; netc reads __init__.py in it\n");
+  expect(NETC " " FOLDER, 3, "", "did you mean `netc " FOLDER "attention.py`?");
+  expect(NETC " plan " FOLDER, 3, "", "it is a folder, not a file\n");
+}
+
 int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(parameters_and_outputs_are_those_of_pytorch),
       cmocka_unit_test(sources_are_what_a_person_would_write),
       cmocka_unit_test(files_of_a_program_are_read),
+      cmocka_unit_test(folders_are_read_or_named),
       cmocka_unit_test(dependencies_are_all_files)};
   return run_table("pytorch source", refusals,
                    sizeof refusals / sizeof *refusals, sizeof *refusals,

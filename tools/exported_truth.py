@@ -6,7 +6,7 @@ usage: tools/oracle/run.sh ROOT python3 tools/exported_truth.py [FOLDER]
 writes NAME.pt2, NAME.in.npy, NAME.out.npy and truth.csv into FOLDER
 (tests/data/import/exported), with PyTorch 2.6. Stack traces are left out of the
 JSON, which are most of its bytes. lenet.json is its program alone, training.json
-one of training mode. newer.pt2 is lenet.pt2 in the archive that PyTorch writes
+and attending.json are of training mode. newer.pt2 is lenet.pt2 in the archive that PyTorch writes
 from 2.8 on, by torch/export/pt2_archive/constants.py: what that version itself
 writes was not at hand.
 """
@@ -137,6 +137,19 @@ class Training(nn.Module):
         return x + self.depth(self.drop(self.fc(x)))
 
 
+class Attending(nn.Module):
+    """Attention that drops weights."""
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out = nn.Linear(8, 24), nn.Linear(8, 8)
+
+    def forward(self, x):
+        q, k, v = (t.view(1, 6, 2, 4).transpose(1, 2)
+                   for t in self.qkv(x).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
+        return self.out(y.transpose(1, 2).reshape(1, 6, 8))
+
+
 def swin():
     return SwinTransformer([2, 2], 8, [2, 2], [1, 2], [4, 4], num_classes=6)
 
@@ -196,6 +209,15 @@ def newer(path, members, state):
             json.dumps({"config": config}).encode(), **weights})
 
 
+def alone(folder, name, model, x):
+    """The JSON of a program in training mode."""
+    path = f"{folder}/{name}.json"
+    torch.export.save(torch.export.export(model, (x,)), path)
+    own = repack(name, path)["serialized_exported_program.json"]
+    with open(path, "wb") as file:
+        file.write(own)
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else "tests/data/import/exported"
     os.makedirs(folder, exist_ok=True)
@@ -227,12 +249,8 @@ def main():
                 own = json.loads(members["serialized_exported_program.json"])
                 with open(f"{folder}/lenet.json", "w") as file:
                     json.dump(own, file, indent=1)
-    program = torch.export.export(Training(), (torch.zeros(1, 6),))
-    path = f"{folder}/training.json"
-    torch.export.save(program, path)
-    own = repack("training", path)["serialized_exported_program.json"]
-    with open(path, "wb") as file:
-        file.write(own)
+    alone(folder, "training", Training(), torch.zeros(1, 6))
+    alone(folder, "attending", Attending(), torch.zeros(1, 6, 8))
 
 
 if __name__ == "__main__":

@@ -211,9 +211,12 @@ bool call_attention(struct exported *p) {
   }
   if (exported_true(p, "is_causal", false))
     emit_int(&p->s.x, node, "is_causal", 1);
-  double scale = exported_real(p, "scale", 0);
-  if (scale > 0)
-    emit_real(&p->s.x, node, "scale", scale);
+  static const char *const reals[] = {"scale", "dropout_p"};
+  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+    double value = exported_real(p, reals[i], 0);
+    if (value > 0)
+      emit_real(&p->s.x, node, reals[i], value);
+  }
   return exported_give(p, node, 0);
 }
 

@@ -153,6 +153,8 @@ static void put_ways(struct onnx *x, const struct onnx_attention *a,
 
 static void put_scores(struct onnx *x, const struct onnx_attention *a,
                        struct graph_node *node) {
+  if (a->dropout)
+    graph_arg(x->graph, node, PART_NONE, "dropout=", a->dropout);
   if (a->unscaled)
     option(x, node, "scale=none");
   if (a->softcap > 0)

@@ -343,8 +343,11 @@ static bool read_sides(struct onnx *x, struct onnx_attention *a) {
   const struct graph_node *product = graph_at(x->graph, a->product), *scores;
   double number = 1;
   int softmax = product->inputs.at[0];
-  while (is_word(x, softmax, WORD_DROPOUT))
-    softmax = graph_at(x->graph, softmax)->inputs.at[0];
+  while (is_word(x, softmax, WORD_DROPOUT)) {
+    const struct graph_node *dropout = graph_at(x->graph, softmax);
+    a->dropout = dropout->args.at[0].value;
+    softmax = dropout->inputs.at[0];
+  }
   if (!is_word(x, softmax, WORD_SOFTMAX) || product->args.count > 0)
     return false;
   const struct graph_shape *shape = graph_shape(x->graph, a->product);

@@ -48,6 +48,7 @@ struct onnx_attention {
   int64_t window; /* in tokens; 0: all */
   double factor;  /* of the queries, besides 1 / sqrt(dim) */
   double softcap;
+  const char *dropout;          /* of the weights, as text; NULL: none */
   const struct constant *table; /* relative biases, or NULL */
   int mask;                     /* another term of the scores; -1: none */
   const char *window_of;        /* sizes that `table` is for */

@@ -14,6 +14,7 @@ struct core {
   int64_t heads, kv;
   double scale; /* 0: 1 / sqrt(dim) */
   double softcap;
+  double dropout; /* of the weights */
   bool causal;
   int64_t window; /* latest tokens; 0: all */
   int bias;       /* term of the scores; -1: none */
@@ -162,7 +163,12 @@ static int weights_of(struct onnx *x, const struct core *c, int scores,
   scores = hide(x, scores, c);
   Onnx__NodeProto *softmax = emit_open(x, "Softmax");
   emit_int(x, softmax, "axis", -1);
-  return emit(x, softmax, &scores, 1);
+  scores = emit(x, softmax, &scores, 1);
+  if (!(c->dropout > 0))
+    return scores;
+  Onnx__NodeProto *dropout = emit_open(x, "Dropout");
+  emit_real(x, dropout, "ratio", c->dropout);
+  return emit(x, dropout, &scores, 1);
 }
 
 /* Attention of all heads: B, L, heads x dim. */
@@ -196,6 +202,7 @@ static struct core core_of(struct onnx *x) {
                        .kv = onnx_int(x, "num_heads", 0),
                        .scale = onnx_real(x, "scale", 0),
                        .softcap = onnx_real(x, "softcap", 0),
+                       .dropout = onnx_real(x, "dropout_p", 0), /* PyTorch */
                        .bias = -1};
 }
 

@@ -138,6 +138,23 @@ struct py_value *py_library(struct py *p, struct slice name) {
   return entry ? entry->pointer : NULL;
 }
 
+/* What libraries do that netc does not; NULL: it does not know the name. */
+static const char *not_done(struct slice path) {
+  static const struct {
+    const char *names, *format;
+  } rows[] = {
+      {"torch.load os.path.exists os.listdir os.path.join json.load "
+       "yaml.safe_load yaml.load pickle.load",
+       "`%.*s` reads files, and netc reads none but those that are imported: "
+       "give what it would read by --arg"},
+      {"torch.utils.cpp_extension.load torch.ops.load_library",
+       "`%.*s` compiles code, and netc executes nothing"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (word_index(rows[i].names, path))
+      return rows[i].format;
+  return NULL;
+}
+
 static struct py_value *unknown(struct py *p, const char *format,
                                 struct slice path) {
   struct py_value *v = py_make(p, PY_UNKNOWN);
@@ -204,7 +221,9 @@ struct py_value *py_imported(struct py *p, struct slice path) {
   }
   if (!found && known)
     found = py_builtin(p, last);
-  return found ? found : unknown(p, "netc does not know `%.*s`", path);
+  const char *why = not_done(path);
+  return found ? found
+               : unknown(p, why ? why : "netc does not know `%.*s`", path);
 }
 
 struct py_value *py_attribute(struct py *p, struct py_value *v,

@@ -5,6 +5,27 @@
 
 enum { DEEPEST = 1200 };
 
+/* What Python has built in, and netc does not do. */
+static const char *not_done(struct slice name) {
+  static const struct {
+    const char *names, *why;
+  } rows[] = {
+      {"open input", "reads a file, and netc reads none but those that are "
+                     "imported: give what it would read by --arg"},
+      {"eval exec compile __import__", "executes text, and netc executes "
+                                       "nothing"},
+      {"globals locals vars dir", "looks at names, which netc does not "
+                                  "follow"},
+      {"id hash bytes bytearray memoryview complex next divmod bin hex oct "
+       "chr ord repr ascii format slice issubclass delattr breakpoint help "
+       "super staticmethod classmethod property",
+       "of Python is not supported here"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (word_index(rows[i].names, name))
+      return rows[i].why;
+  return NULL;
+}
+
 /* A name that no statement defines: of libraries from which all is imported. */
 static struct py_value *starred(struct py *p, struct slice name,
                                 const struct py_list *stars) {
@@ -18,6 +39,9 @@ static struct py_value *starred(struct py *p, struct slice name,
     if (star->type == PY_UNKNOWN)
       unknown = star;
   }
+  const char *why = not_done(name);
+  if (why)
+    return py_fail(p, "`%.*s` %s", SLICE_ARG(name), why);
   return unknown ? py_fail(p, "`%.*s` is not defined: %.*s", SLICE_ARG(name),
                            SLICE_ARG(unknown->text))
                  : py_fail(p, "`%.*s` is not defined", SLICE_ARG(name));
@@ -163,12 +187,24 @@ static struct py_value *super_of(struct py *p, const struct py_args *a) {
   return v;
 }
 
+/* `dropout_p=p if self.training else 0`: files are read as for inference, and
+ * what is dropped in training is kept. */
+static const struct py_node *
+trained_value(struct py *p, const struct py_node *arg, struct py_scope *scope) {
+  const struct py_node *value = arg->kids[0];
+  if (!slice_is(arg->text, "dropout_p") || value->kind != NODE_IF_ELSE)
+    return value;
+  return py_evaluate(p, value->kids[1], scope) == p->training ? value->kids[0]
+                                                              : value;
+}
+
 static bool arguments(struct py *p, const struct py_node *node,
                       struct py_scope *scope, struct py_args *a) {
   for (size_t i = 1; i < node->count; i++) {
     const struct py_node *arg = node->kids[i];
     if (arg->kind == NODE_KEYWORD) {
-      struct py_value *value = py_evaluate(p, arg->kids[0], scope);
+      struct py_value *value =
+          py_evaluate(p, trained_value(p, arg, scope), scope);
       struct py_value *name = value ? py_text(p, arg->text) : NULL;
       if (!name)
         return false;

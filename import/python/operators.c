@@ -367,6 +367,12 @@ struct py_value *py_compare(struct py *p, int op, struct py_value *a,
     int same = py_equal(p, a, b);
     return same < 0 ? NULL : py_bool(p, (same != 0) != not );
   }
+  if (a->type == b->type && (a->type == PY_LIST || a->type == PY_TUPLE))
+    for (size_t i = 0; i < a->items.count && i < b->items.count; i++) {
+      int same = py_equal(p, a->items.at[i], b->items.at[i]);
+      if (same < 1) /* the first items that differ */
+        return same ? NULL : py_compare(p, op, a->items.at[i], b->items.at[i]);
+    }
   return is_number(a) && is_number(b) ? ordered(p, op, a, b)
                                       : refuse(p, op, a, b);
 }

@@ -694,7 +694,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None,
     return _aten("scaled_dot_product_attention", list(query.shape[:-1])
             + [value.shape[-1]], None, query=query,
                  key=key, value=value, attn_mask=attn_mask,
-                 is_causal=is_causal, scale=scale)
+                 dropout_p=dropout_p, is_causal=is_causal, scale=scale)
 
 
 def bilinear(input1, input2, weight, bias=None):
@@ -1646,6 +1646,9 @@ class Module:
     def __getattr__(self, name):
         return getattr(self, name)
 
+    def state_dict(self, *args, **kwargs):
+        return {}
+
     def load_state_dict(self, state, strict=True):
         pass
 
@@ -2530,6 +2533,7 @@ class MultiheadAttention(Module):
                     embed_dim))
         self.embed_dim = embed_dim
         self.num_heads = num_heads
+        self.dropout = dropout
         self.batch_first = batch_first
         self.in_proj_weight = Parameter(_leaf([3 * embed_dim, embed_dim]))
         self.in_proj_bias = Parameter(_leaf([3 * embed_dim])) if bias else None
@@ -2562,7 +2566,7 @@ class MultiheadAttention(Module):
             k = linear(key, w[1], b[1])
             v = linear(value, w[2], b[2])
         y = scaled_dot_product_attention(self._heads(q), self._heads(k),
-                self._heads(v), attn_mask,
+                self._heads(v), attn_mask, self.dropout,
                                          is_causal=is_causal
                                          and attn_mask is None)
         b, heads, length, each = y.shape
