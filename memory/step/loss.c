@@ -256,13 +256,14 @@ static size_t compare(struct trace *trace, size_t out,
   return number;
 }
 
-/* One number, whose gradient is expanded without memory. */
+/* One number, whose gradient is expanded without memory. Autocast only sets its
+ * type. */
 static size_t sum(struct trace *trace, size_t out) {
   return tape_run_on(&trace->tape, out,
                      (struct operation){.name = "sum",
                                         .out = extent_fixed(1, WIDTH_NET),
                                         .gradient = GRADIENT_SHARED,
-                                        .cast = CAST_FULL});
+                                        .cast = CAST_OUT});
 }
 
 /* Makes an operation a view of the number that `value` is. */
