@@ -1,4 +1,6 @@
 /* Statements that make no layer: inputs, outputs, names and settings. */
+#include <ctype.h>
+
 #include "sema/binding/slip.h"
 #include "layers/foreign/foreign.h"
 #include "sema/model/given.h"
@@ -59,6 +61,30 @@ static bool read_dtype(struct expander *e, const struct stmt *stmt,
   return false;
 }
 
+/* True if a name of the command line is that of an input: as the source has
+ * it, or as the file has it that the source was imported from. Import writes
+ * `serving_default_x:0` as serving_default_x_0, and the keyword `input` as
+ * input_ (graph_identifier). */
+static bool names_input(struct slice given, struct slice name) {
+  size_t at = 0;
+  bool gap = false;
+  if (slice_equal(given, name))
+    return true;
+  for (size_t i = 0; i < given.length; i++) {
+    unsigned char c = (unsigned char)given.at[i];
+    bool part = c < 128 && (isalnum(c) || c == '_');
+    if (part && gap && at > 0 && (at == name.length || name.at[at++] != '_'))
+      return false;
+    if (part && at == 0 && isdigit(c) && name.length && name.at[0] == 'n')
+      at++;
+    if (part && (at == name.length || name.at[at++] != (char)c))
+      return false;
+    gap = !part;
+  }
+  return at > 0 &&
+         (at == name.length || (at + 1 == name.length && name.at[at] == '_'));
+}
+
 /* Replaces sizes of this input by those of the command line; `_` keeps one. */
 static bool take_sizes(struct expander *e, const struct stmt *stmt,
                        struct shape *shape) {
@@ -68,7 +94,7 @@ static bool take_sizes(struct expander *e, const struct stmt *stmt,
     struct define *input = &e->in->inputs[i];
     if (slice_is(input->name, INPUT_OF_TOKENS)
             ? shape->dtype != DTYPE_FLOAT && shape->rank == 1
-        : input->name.length ? slice_equal(input->name, name)
+        : input->name.length ? names_input(input->name, name)
                              : !input->used)
       found = input;
   }

@@ -291,24 +291,53 @@ static const bool *find_boxes(const struct onnx *x) {
   return boxes;
 }
 
-/* True for values that hold states before the first step. Their axes are
- * layers, batch, features. */
-static const bool *find_states(const struct onnx *x) {
+static void name_states(struct onnx *x, const Onnx__GraphProto *g,
+                        struct map *names);
+
+/* A graph inside a node gives the node's outputs. */
+static void name_inner_states(struct onnx *x, const Onnx__NodeProto *node,
+                              struct map *names) {
+  for (size_t i = 0; i < node->n_attribute; i++) {
+    const Onnx__GraphProto *g = node->attribute[i]->g;
+    if (!g)
+      continue;
+    for (size_t k = 0; k < g->n_output && k < node->n_output; k++)
+      if (map_find(names, slice_of(node->output[k])))
+        map_add(x->arena, names, slice_of(g->output[k]->name));
+    name_states(x, g, names);
+  }
+}
+
+/* Adds the names of states before the first step. */
+static void name_states(struct onnx *x, const Onnx__GraphProto *g,
+                        struct map *names) {
   static const char moves[] =
       "Slice Split Gather Squeeze Unsqueeze Identity Cast";
   enum { INITIAL_STATE = 5, INITIAL_CELL };
-  bool *states = arena_alloc(x->arena, x->values.count + 1, sizeof *states);
-  for (size_t i = x->ops.count; i-- > 0;) {
-    const struct onnx_op *op = &x->ops.at[i];
-    bool runs = word_index("LSTM GRU RNN", slice_of(op->type));
-    bool made = word_index(moves, slice_of(op->type));
-    for (size_t k = 0; made && k < op->out_count; k++)
-      if (op->outs[k] >= 0 && states[op->outs[k]] && op->ins[0] >= 0)
-        states[op->ins[0]] = true;
-    for (size_t k = INITIAL_STATE; runs && k <= INITIAL_CELL; k++)
-      if (k < op->in_count && op->ins[k] >= 0)
-        states[op->ins[k]] = true;
+  for (size_t i = g->n_node; i-- > 0;) {
+    const Onnx__NodeProto *node = g->node[i];
+    struct slice type = slice_of(node->op_type);
+    bool made = false;
+    name_inner_states(x, node, names);
+    for (size_t k = 0; k < node->n_output && word_index(moves, type); k++)
+      made = made || map_find(names, slice_of(node->output[k]));
+    if (made && node->n_input > 0)
+      map_add(x->arena, names, slice_of(node->input[0]));
+    for (size_t k = INITIAL_STATE; k <= INITIAL_CELL && k < node->n_input; k++)
+      if (word_index("LSTM GRU RNN", type))
+        map_add(x->arena, names, slice_of(node->input[k]));
   }
+}
+
+/* True for values that hold states before the first step. Their axes are
+ * layers, batch, features. */
+static const bool *find_states(struct onnx *x) {
+  bool *states = arena_alloc(x->arena, x->values.count + 1, sizeof *states);
+  struct map names = {0};
+  name_states(x, x->model->graph, &names);
+  for (size_t i = 0; i < x->values.count; i++)
+    states[i] = *x->values.at[i].name &&
+                map_find(&names, slice_of(x->values.at[i].name));
   return states;
 }
 

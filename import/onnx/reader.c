@@ -268,13 +268,17 @@ bool onnx_read_graph(struct onnx *x, const Onnx__GraphProto *g,
                      g->n_output, count);
   x->scope = &scope;
   bool right = add_initializers(x, g);
+  struct onnx_op *ops = arena_alloc(x->arena, g->n_node + 1, sizeof *ops);
   for (size_t i = 0; right && i < g->n_node; i++) {
-    struct onnx_op *op = ARENA_NEW(x->arena, struct onnx_op);
-    add_op(x, op, g->node[i]);
-    for (size_t k = 0; k < op->in_count; k++)
-      if (op->ins[k] >= 0) /* unknown number of readers: keep */
-        x->values.at[op->ins[k]].uses++;
-    onnx_begin(x, op);
+    add_op(x, &ops[i], g->node[i]);
+    for (size_t k = 0; k < ops[i].in_count; k++)
+      if (ops[i].ins[k] >= 0) /* unknown number of readers: keep */
+        x->values.at[ops[i].ins[k]].uses++;
+  }
+  for (size_t i = 0; right && i < count; i++)
+    x->values.at[onnx_value_index(x, g->output[i]->name)].uses++;
+  for (size_t i = 0; right && i < g->n_node; i++) {
+    onnx_begin(x, &ops[i]);
     right = onnx_read_op(x);
   }
   for (size_t i = 0; right && i < count; i++) {
