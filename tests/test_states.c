@@ -111,11 +111,34 @@ static void one_error_asks_for_all_that_is_open(void **state) {
   run_free(&r);
 }
 
+/* The branches of an If read the state, which has the batch in the middle.
+ * Names of the command line are the file's, also where netc's differ. */
+static void a_branch_reads_a_state(void **state) {
+  (void)state;
+  const char *file = FOLDER "nested.onnx";
+  struct run r = run("%s %s", NETC, file);
+  assert_int_equal(r.status, 1);
+  assert_holds(r.err, "the file leaves open: axis 1 of the input `input`, the "
+                      "number `sr`\n   = help: give it: netc " FOLDER
+                      "nested.onnx --input input=SIZES --value sr=16000\n");
+  run_free(&r);
+  char *source = import(file, "--input input=8 --value sr=16000");
+  assert_holds(source, "input input_ 8\ninput state 2x8\n");
+  assert_holds(source, "lstm 8 ");
+  assert_int_equal(totals_of(file, source).param_count, 576);
+  free(source);
+  r = run("%s %s --input input=16 --value sr=8000 --emit=json", NETC, file);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "\"param_count\": 576");
+  run_free(&r);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(streams_give_the_values_of_pytorch),
       cmocka_unit_test(written_files_have_the_states),
       cmocka_unit_test(one_error_asks_for_all_that_is_open),
+      cmocka_unit_test(a_branch_reads_a_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,15 @@
 
 Each NAME.onnx gets its input at three steps, NAME.x0.npy to NAME.x2.npy, its first states, as
 NAME.h.npy with the batch in front, and the output of the last step, NAME.y.npy, which PyTorch
-computes with the states of the step before.
+computes with the states of the step before. nested.onnx is written node by node, as
+silero_vad.onnx is built: all of it is in the branches of an If, and a second If gives the LSTM
+its state.
 """
 import sys
 
 import numpy
+import onnx
+import onnx.numpy_helper
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -86,8 +90,51 @@ MODELS = {
 }
 
 
+def branch(name, nodes, outs):
+    values = [onnx.helper.make_tensor_value_info(o, onnx.TensorProto.FLOAT, None) for o in outs]
+    return onnx.helper.make_graph(nodes, name, [], values)
+
+
+def state_of(prefix):
+    """The first state, through an If with a constant condition."""
+    node = onnx.helper.make_node
+    return [node("Gather", ["state", "zero"], [f"{prefix}h"], axis=0),
+            node("If", ["yes"], [f"{prefix}s"],
+                 then_branch=branch("then", [node("Unsqueeze", [f"{prefix}h", "axes"],
+                                                  [f"{prefix}t"])], [f"{prefix}t"]),
+                 else_branch=branch("else", [node("Identity", [f"{prefix}h"], [f"{prefix}e"])],
+                                    [f"{prefix}e"]))]
+
+
+def nested(path):
+    node, info = onnx.helper.make_node, onnx.helper.make_tensor_value_info
+    real, whole = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
+    draw = numpy.random.default_rng(1).standard_normal
+    tensors = {"w": draw((1, 32, 8)), "r": draw((1, 32, 8)), "b": draw((1, 64))}
+    parts = [onnx.numpy_helper.from_array(v.astype("float32"), k) for k, v in tensors.items()]
+    parts += [onnx.numpy_helper.from_array(numpy.array(v), k) for k, v in
+              {"zero": 0, "axes": [0], "rate": 16000, "yes": True}.items()]
+
+    def run(p):
+        return branch(p, state_of(p) + [
+            node("Reshape", ["input", "shape"], [f"{p}x"]),
+            node("LSTM", [f"{p}x", "w", "r", "b", "", f"{p}s", f"{p}s"],
+                 [f"{p}y", f"{p}n", f"{p}c"], hidden_size=8)], [f"{p}n", f"{p}c"])
+
+    parts += [onnx.numpy_helper.from_array(numpy.array([-1, 1, 8]), "shape")]
+    graph = onnx.helper.make_graph(
+        [node("Equal", ["sr", "rate"], ["is"]),
+         node("If", ["is"], ["hn", "cn"], then_branch=run("a"), else_branch=run("b"))],
+        "nested", [info("input", real, [None, None]), info("state", real, [2, None, 8]),
+                   info("sr", whole, [])],
+        [info("hn", real, None), info("cn", real, None)], parts)
+    onnx.save(onnx.helper.make_model(
+        graph, ir_version=8, opset_imports=[onnx.helper.make_opsetid("", 16)]), path)
+
+
 def main():
     folder = sys.argv[1]
+    nested(f"{folder}/nested.onnx")
     for name, (kind, size, states, more, axes) in MODELS.items():
         torch.manual_seed(1)
         net = kind().eval()
