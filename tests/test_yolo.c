@@ -20,6 +20,7 @@ static void parameters_are_the_published_ones(void **state) {
       {"yolov8n", "--as x", 68229648 - 16, "net yolov8x\n"},
       {"yolov8m-pose", "", 26464462 - 16, "fork { more 51 51; output more1 }"},
       {"yolov10n", "", 2775520 - 16, "fork train { detect_dw"},
+      {"yolov10m", "", 16576768 - 16, "let d = c/(c//64)"},
       {"yolo11n-cls", "", 2812104, "input 224x224x3"},
       {"yolo11s-seg", "", 10113248 - 16, "fork { proto 128 32; output masks }"},
       {"yolo11s-seg", "--as yolo11n", 2876848 - 16, "concat m6\n"},
