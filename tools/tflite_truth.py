@@ -324,6 +324,8 @@ def compute(code, a, o, out):
 WEIGHTS = {3: (1, 2), 4: (1, 2), 7: (1,), 9: (1, 2), 27: (1, 2, 3),
            35: (1, 2, 3), 36: (0,), 44: tuple(range(1, 16)), 54: (1,),
            67: (1, 3), 126: (1,)}
+# ADD, SUB, MUL, DIV and the like: one value a channel is a bias, or belongs to a norm.
+JOINS = (0, 18, 41, 42, 55, 57)
 
 
 def source(tensors, ops, index):
@@ -338,6 +340,9 @@ def measure(path):
     tensors, ops, inputs, outputs = load(path)
     seen = {source(tensors, ops, a[k]) for code, a, _, _ in ops
             for k in WEIGHTS.get(code, ()) if k < len(a) and a[k] >= 0}
+    seen |= {i for code, a, _, _ in ops if code in JOINS
+             for i in (source(tensors, ops, k) for k in a)
+             if i >= 0 and 1 < tensors[i][2].size == tensors[i][2].shape[-1]}
     params = sum(tensors[i][2].size for i in seen - {-1})
     shapes = ['x'.join(map(str, tensors[i][0][1:])) for i in outputs]
     name = path[:-len('.tflite')]

@@ -127,6 +127,13 @@ int tflite_exact(struct tflite *t, const struct tflite_tensor *tensor) {
   return graph_reshape(t->graph, tensor->node, &tensor->shape);
 }
 
+/* A file does not mark what is trained. One value a channel is a bias, or the
+ * scale or shift of a norm, that the converter did not fold. */
+static bool is_trained(const struct tflite_tensor *constant) {
+  return constant->rank > 0 && constant->count > 1 &&
+         constant->count == constant->dims[constant->rank - 1];
+}
+
 /* A constant as a node, without the batch; -1 with an error. */
 static int constant_node(struct tflite *t, struct tflite_tensor *constant,
                          int rank) {
@@ -141,9 +148,11 @@ static int constant_node(struct tflite *t, struct tflite_tensor *constant,
     shape.size[shape.rank++] = constant->dims[i];
   if (shape.rank == 0) /* a scalar */
     shape = (struct graph_shape){1, {1}};
-  struct graph_node *node = graph_constant(t->graph, &shape, true);
+  bool fixed = !is_trained(constant);
+  struct graph_node *node = graph_constant(t->graph, &shape, fixed);
   bool taken = tflite_take(t, node, "weight", constant, NULL);
-  node->params = 0; /* not trained */
+  if (fixed)
+    node->params = 0;
   return taken ? node->index : -1;
 }
 

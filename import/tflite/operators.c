@@ -99,7 +99,7 @@ bool tflite_prelu(struct tflite *t, const struct tflite_tensor *in) {
 
 /* Joins */
 
-/* A scalar becomes an argument, a larger constant an untrained tensor. */
+/* A scalar becomes an argument, a larger constant a tensor. */
 bool tflite_two(struct tflite *t) {
   struct tflite_tensor *a = tflite_in(t, 0), *b = tflite_in(t, 1);
   bool first = tflite_is_constant(a) && a->node < 0;
