@@ -334,8 +334,12 @@ static const char *by_channel(struct ncnn *n, const char *name,
 bool ncnn_scale(struct ncnn *n) {
   int64_t channels;
   if (ncnn_int(n, 0, 0) == -233 && n->ins.count > 1)
-    return ncnn_give(n, ncnn_with(n, "Mul", ncnn_in(n), n->ins.at[1]),
-                     ncnn_axes_in(n));
+    return ncnn_give(
+        n,
+        ncnn_with(n, "Mul", ncnn_in(n),
+                  ncnn_by_channels(n, n->ins.at[1], ncnn_axes(n, n->ins.at[1]),
+                                   ncnn_axes_in(n))),
+        ncnn_axes_in(n));
   if (!channels_of(n, 0, &channels))
     return false;
   Onnx__NodeProto *node =

@@ -4,12 +4,39 @@
 
 #include "import/ncnn/ncnn.h"
 
+/* A crop to the sizes of a second blob; 0 1 2 offsets of w, h, c. */
+static bool crop_to_blob(struct ncnn *n, int axes) {
+  int64_t from[3], at[3], first = 1, last = axes + 1;
+  for (int i = 0; i < axes; i++) {
+    from[i] = ncnn_int(n, axes - 1 - i, 0);
+    at[i] = i + 1;
+  }
+  const char *starts = said_ints(&n->s, from, axes);
+  Onnx__NodeProto *part =
+      ncnn_with(n, "Slice",
+                said_between(&n->s, ncnn_with(n, "Shape", n->ins.at[1], NULL)),
+                said_ints(&n->s, &first, 1));
+  said_take(&n->s, part, said_ints(&n->s, &last, 1));
+  const char *sizes = said_between(&n->s, part);
+  const char *ends = said_between(&n->s, ncnn_with(n, "Add", sizes, starts));
+  Onnx__NodeProto *node = ncnn_node(n, "Slice", 3);
+  said_take(&n->s, node, ncnn_in(n));
+  said_take(&n->s, node, starts);
+  said_take(&n->s, node, ends);
+  said_take(&n->s, node, said_ints(&n->s, at, axes));
+  return ncnn_give(n, node, axes);
+}
+
 /* 0 1 2 offsets of w, h, c, 3 4 5 sizes; or lists of 9 starts, 10 ends, 11
  * axes. */
 bool ncnn_crop(struct ncnn *n) {
   int axes = ncnn_axes_in(n), parts = n->params[9].count;
   int64_t from[3], to[3], at[3];
   const double *axis = n->params[11].values;
+  bool to_blob = n->ins.count == 2 && parts == 0 && axes >= 1 && axes <= 3 &&
+                 ncnn_axes(n, n->ins.at[1]) == axes;
+  if (to_blob)
+    return crop_to_blob(n, axes);
   if (axes < 1 || n->ins.count > 1 || parts > 3 || parts != n->params[10].count)
     return ncnn_fail(n, "its numbers are not supported");
   for (int i = 0; i < parts; i++) { /* from, to, and axes of c, h, w */
@@ -189,18 +216,26 @@ bool ncnn_pixel_shuffle(struct ncnn *n) {
 
 /* Element by element */
 
+/* A term of a sum, which has a factor in the list 1. */
+static const char *term(struct ncnn *n, size_t index, bool sum) {
+  double factor = n->params[1].values[index < NCNN_LIST ? index : 0];
+  const char *value = n->ins.at[index];
+  if (!sum || (int)index >= n->params[1].count || factor == 1)
+    return value;
+  return said_between(&n->s,
+                      ncnn_with(n, "Mul", value, said_real(&n->s, factor)));
+}
+
 /* 0: product, sum, largest. */
 bool ncnn_eltwise(struct ncnn *n) {
   static const char *const ops[] = {"Mul", "Add", "Max"};
   int64_t kind = ncnn_int(n, 0, 0);
   if (kind < 0 || kind > 2 || n->ins.count < 2)
     return ncnn_fail(n, "its operation is not supported");
-  for (int i = 0; i < n->params[1].count; i++)
-    if (n->params[1].values[i] < 1 || n->params[1].values[i] > 1)
-      return ncnn_fail(n, "its coefficients are not supported");
-  const char *value = ncnn_in(n);
+  const char *value = term(n, 0, kind == 1);
   for (size_t i = 1; i < n->ins.count; i++) {
-    Onnx__NodeProto *node = ncnn_with(n, ops[kind], value, n->ins.at[i]);
+    Onnx__NodeProto *node =
+        ncnn_with(n, ops[kind], value, term(n, i, kind == 1));
     if (i + 1 == n->ins.count)
       return ncnn_give(n, node, ncnn_axes_in(n));
     value = said_between(&n->s, node);
@@ -208,9 +243,8 @@ bool ncnn_eltwise(struct ncnn *n) {
   return true;
 }
 
-/* A row beside a map has a value for each channel: c becomes c, 1, 1. */
-static const char *by_channels(struct ncnn *n, const char *value, int axes,
-                               int beside) {
+const char *ncnn_by_channels(struct ncnn *n, const char *value, int axes,
+                             int beside) {
   static const int64_t last[2] = {2, 3};
   if (axes != 1 || beside < 2)
     return value;
@@ -232,8 +266,8 @@ bool ncnn_binary(struct ncnn *n) {
   int axes = ncnn_axes_in(n);
   if (!number) {
     int more = ncnn_axes(n, other);
-    first = by_channels(n, first, axes, more);
-    other = by_channels(n, other, more, axes);
+    first = ncnn_by_channels(n, first, axes, more);
+    other = ncnn_by_channels(n, other, more, axes);
     axes = more > axes ? more : axes;
   }
   return ncnn_give(n,

@@ -73,6 +73,11 @@ Onnx__NodeProto *ncnn_with(struct ncnn *n, const char *type, const char *value,
 /* Makes the node's result the layer's first output; true. */
 bool ncnn_give(struct ncnn *n, Onnx__NodeProto *node, int axes);
 
+/* A row beside a map has a value for each channel: c becomes c, 1, 1. `axes` of
+ * the value, and of what is beside it. */
+const char *ncnn_by_channels(struct ncnn *n, const char *value, int axes,
+                             int beside);
+
 /* Leaves out the current layer and its outputs. */
 void ncnn_leave(struct ncnn *n);
 bool ncnn_is_left(const struct ncnn *n, const char *blob);

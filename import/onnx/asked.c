@@ -108,12 +108,14 @@ static const char *compared_with(struct onnx *x, int input) {
 struct open_parts {
   struct text names, options;
   struct map asked; /* names of sizes */
+  bool sole;        /* one input is not a number: its name is not needed */
 };
 
 static void add_open(struct open_parts *open, const char *name,
                      const char *option) {
   text_printf(&open->names, "%s%s", open->names.length ? ", " : "", name);
-  text_printf(&open->options, " %s", option);
+  if (*option)
+    text_printf(&open->options, " %s", option);
 }
 
 /* Adds the open axes of an input, except the batch; each name once. */
@@ -135,8 +137,9 @@ static void add_axes(struct onnx *x, const Onnx__ValueInfoProto *info,
     const char *option =
         param     ? graph_text(x->graph, "--dim %s=VALUE", onnx_shown(x, param))
         : unnamed ? ""
-                  : graph_text(x->graph, "--input %s=SIZES",
-                               onnx_shown(x, info->name));
+        : open->sole ? "--input SIZES"
+                     : graph_text(x->graph, "--input %s=SIZES",
+                                  onnx_shown(x, info->name));
     unnamed = unnamed || !param;
     add_open(open, where, option);
   }
@@ -152,18 +155,31 @@ static void add_number(struct onnx *x, int index,
       graph_text(x->graph, "--value %s=%s", name, number ? number : "VALUE"));
 }
 
+/* The value of an input that may leave sizes open, or -1. */
+static int asked_index(const struct onnx *x, const Onnx__ValueInfoProto *info) {
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
+  const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
+  if (!entry || !type || !type->shape || type->shape->n_dim > MOST_AXES ||
+      x->values.at[entry->number - 1].idle ||
+      x->values.at[entry->number - 1].made)
+    return -1;
+  return (int)entry->number - 1;
+}
+
 bool onnx_ask(struct onnx *x, onnx_asked_fn *batch_axis, void *user) {
   const Onnx__GraphProto *g = x->model->graph;
-  struct open_parts open = {text_new(x->arena), text_new(x->arena), {0}};
+  struct open_parts open = {text_new(x->arena), text_new(x->arena), {0}, false};
+  int shaped = 0;
+  for (size_t i = 0; i < g->n_input; i++)
+    shaped += asked_index(x, g->input[i]) >= 0 &&
+              onnx_tensor_type(g->input[i]->type)->shape->n_dim > 0;
+  open.sole = shaped == 1;
   for (size_t i = 0; i < g->n_input; i++) {
     const Onnx__ValueInfoProto *info = g->input[i];
     const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
-    const struct map_entry *entry = map_find(&x->names, slice_of(info->name));
-    if (!entry || !type || !type->shape || type->shape->n_dim > MOST_AXES ||
-        x->values.at[entry->number - 1].idle ||
-        x->values.at[entry->number - 1].made)
+    int index = asked_index(x, info), axis;
+    if (index < 0)
       continue;
-    int index = (int)entry->number - 1, axis;
     if (type->shape->n_dim == 0 && !scalar_of(x, info->name))
       add_number(x, index, info, &open);
     else if (batch_axis(x, user, i, index, &axis))

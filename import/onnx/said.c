@@ -140,16 +140,13 @@ const char *said_list(struct onnx_said *s, const double *values, int count) {
 
 /* Types */
 
-static Onnx__TensorShapeProto__Dimension *
-size_of(struct onnx_said *s, const char *name, int axis, int64_t size) {
+static Onnx__TensorShapeProto__Dimension *size_of(struct onnx_said *s,
+                                                  int64_t size) {
   Onnx__TensorShapeProto__Dimension *dim =
       ARENA_NEW(s->arena, Onnx__TensorShapeProto__Dimension);
   *dim = (Onnx__TensorShapeProto__Dimension)
       ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT;
-  if (size < 0) {
-    dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
-    dim->dim_param = said_copy(s, graph_text(s->graph, "%s_%d", name, axis));
-  } else {
+  if (size >= 0) {
     dim->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
     dim->dim_value = size;
   }
@@ -176,7 +173,7 @@ Onnx__ValueInfoProto *said_info(struct onnx_said *s, const char *name, int type,
   tensor->shape = shape;
   shape->dim = arena_alloc(s->arena, MOST_AXES, sizeof *shape->dim);
   for (int i = 0; i < rank; i++)
-    shape->dim[shape->n_dim++] = size_of(s, name, i, dims[i]);
+    shape->dim[shape->n_dim++] = size_of(s, dims[i]);
   return value;
 }
 
