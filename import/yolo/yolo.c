@@ -167,6 +167,8 @@ static bool take_module(struct yolo *y, const struct yolo_value *v,
   if (y->modules.count == YOLO_MODULES)
     return graph_fail(y->graph, v->line, "more than %d modules", YOLO_MODULES);
   struct slice name = v->items.at[2]->text;
+  if (name.length == 0)
+    return strange(y, v);
   m->row = yolo_row_of(name);
   m->line = v->line;
   m->args = v->items.at[3];
