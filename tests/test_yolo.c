@@ -67,6 +67,8 @@ static struct slip_of_yaml {
     {"module", "s/Focus/Warp/;s/SPP/CARAFE/",
      "netc does not know these modules: Warp, CARAFE\n   = help: `yolo export "
      "model=FILE.yaml format=onnx`"},
+    {"nameless", "s/Focus/\"\"/",
+     ":9: error: a module is [from, repeats, module, arguments]"},
     {"ahead", "s/\\[8, -1\\]/[8, 30]/",
      ":21: error: a module reads 30, but it can read modules 0 to 10"},
     {"input", "s/\\[8, -1\\]/[8, -12]/", "it can read modules 0 to 10"},
