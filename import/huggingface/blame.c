@@ -70,10 +70,11 @@ static bool is_alike(struct slice a, struct slice b) {
   return i == a.length && k == b.length;
 }
 
-/* Another value of a number: one more, or a digit more. */
+/* Another value of a number: one more (of the largest less), or a digit more.
+ */
 static struct fact changed(const struct blame *b, const struct fact *fact) {
   struct fact other = *fact;
-  other.integer++;
+  other.integer += other.integer == INT64_MAX ? -1 : 1;
   other.text =
       slice_of(fact->kind == FACT_INT
                    ? graph_text(b->h->graph, "%" PRId64, other.integer)
