@@ -142,6 +142,17 @@ void axes_plain(struct onnx *x, const struct onnx_view *view, int with,
       axes->order[axes->count++] = i;
 }
 
+/* True if an axis has all the nearest values, also in another order, as the
+ * channels after a shuffle. */
+static bool is_inner(const struct onnx_view *view, int axis) {
+  for (int i = 0; i < view->at.count; i++) {
+    const struct onnx_atom *atom = &view->at.atom[i];
+    if (atom->axis == axis && atom->size * atom->stride > view->at.dim[axis])
+      return false;
+  }
+  return true;
+}
+
 /* Like axes_plain, but the axis with stride 1 comes last. */
 void axes_near(struct onnx *x, const struct onnx_view *view, int with,
                struct onnx_axes *axes) {
@@ -150,7 +161,7 @@ void axes_near(struct onnx *x, const struct onnx_view *view, int with,
   for (int i = 0; i < view->at.count; i++)
     if (view->at.atom[i].stride == 1)
       inner = view->at.atom[i].axis;
-  if (view->at.rank < 4 || inner < 0 || !only_atom(view, inner) ||
+  if (view->at.rank < 4 || inner < 0 || !is_inner(view, inner) ||
       axes_place(axes, inner) < 0)
     return;
   int place = axes_place(axes, inner);

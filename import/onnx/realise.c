@@ -178,6 +178,16 @@ static bool axis_order(const struct graph_shape *shape,
   return true;
 }
 
+static int shuffled(struct onnx *x, int node, int groups) {
+  int same = same_move(x, node, WORD_SHUFFLE, NULL, &groups);
+  if (same >= 0)
+    return same;
+  struct graph_node *layer = onnx_layer(x, WORD_SHUFFLE, node);
+  graph_int(x->graph, layer, PART_GROUPS, "", groups);
+  note_move(x, node, layer->index);
+  return layer->index;
+}
+
 /* Inverts a permutation: the source axis at position i. */
 static int moved(struct onnx *x, int node, const struct onnx_layout *want,
                  const int *by) {
@@ -185,11 +195,8 @@ static int moved(struct onnx *x, int node, const struct onnx_layout *want,
   int order[LIMIT_RANK];
   struct graph_shape now = *graph_shape(x->graph, node);
   int64_t groups = shuffle_of(&now, want);
-  if (groups) {
-    struct graph_node *layer = onnx_layer(x, WORD_SHUFFLE, node);
-    graph_int(x->graph, layer, PART_GROUPS, "", groups);
-    return layer->index;
-  }
+  if (groups)
+    return shuffled(x, node, (int)groups);
   if (axis_order(&now, want, order))
     return permuted(x, node, order);
   if (want->count > LIMIT_RANK)
