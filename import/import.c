@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "import/nest.h"
 #include "import/reader.h"
 #include "import/statement.h"
 
@@ -156,10 +157,12 @@ bool import_file(const struct import_reader *reader, struct slice file,
   if (graph->nodes.count == 0)
     return graph_fail(graph, 0, "the file describes no net");
   graph->name = graph_identifier(graph, graph->name ? graph->name : name);
-  if (options->flat)
+  if (options->flat) {
     import_flat(graph, result);
-  else
-    write_shortest(graph, result);
+    return true;
+  }
+  import_nest(graph);
+  write_shortest(graph, result);
   return true;
 }
 
