@@ -2,18 +2,23 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "import/statement.h"
+#include "import/level.h"
 
-enum { STEP = 2, CONTINUED = 4 };
+enum {
+  STEP = 2,
+  CONTINUED = 4,
+  LONG_NAME = 16 /* a module's path: the level is clearer */
+};
 
 struct source_writer {
   struct source_plan *plan;
   struct text *out;
   size_t line; /* offset of the current line */
   struct map names;
-  const char **series; /* names of labels with an index, by series */
-  bool *written;       /* by def */
-  bool in_def;         /* a label here stands for several layers of the file */
+  const char **series;      /* names of labels with an index, by series */
+  bool *written;            /* by def */
+  const char *const *level; /* by node: level_names */
+  bool in_def; /* a label here stands for several layers of the file */
 };
 
 static void statement_text(struct source_writer *w, const struct statement *s,
@@ -77,6 +82,8 @@ static const char *label_of(struct source_writer *w, int node) {
   const char *name = w->in_def
                          ? without_numbers(w, node)
                          : graph_identifier(graph, graph->nodes.at[node]->name);
+  if (!w->in_def && w->level[node] && (!name || strlen(name) > LONG_NAME))
+    return w->plan->label[node] = new_name(w, w->level[node]);
   if (!name)
     name = graph->nodes.at[node]->word == WORD_INPUT ? "data" : "skip";
   /* Parameters have names such as c, s, k2. */
@@ -293,6 +300,7 @@ void source_write(struct source_plan *plan, struct text *out) {
   struct graph_shape last = {0};
   w.series =
       arena_alloc(graph->arena, (size_t)plan->series_count + 1, sizeof(char *));
+  w.level = level_names(plan);
   w.written = arena_alloc(graph->arena, plan->defs.all.count + 1, sizeof(bool));
   for (size_t i = 0; i < plan->defs.all.count; i++)
     map_add(graph->arena, &w.names,
