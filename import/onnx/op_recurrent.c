@@ -10,6 +10,7 @@ struct onnx_recurrent {
   int directions;
   int64_t batch;
   bool batch_first;
+  int biases;      /* per gate */
   int state, cell; /* nodes with the states before the first step; -1: zeros */
 };
 
@@ -55,10 +56,9 @@ static void put_weights(struct onnx *x, const struct onnx_recurrent *r,
                     gates_of(x, r, onnx_constant(x, 1), way, 0));
     onnx_add_weight(x, node, names[way][1],
                     gates_of(x, r, onnx_constant(x, 2), way, 0));
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < r->biases; side++)
       onnx_add_weight(x, node, names[way][2 + side],
-                      b ? gates_of(x, r, b, way, side * r->gates * r->hidden)
-                        : constant_zeros(x, r->gates * r->hidden));
+                      gates_of(x, r, b, way, side * r->gates * r->hidden));
   }
 }
 
@@ -69,6 +69,28 @@ static bool is_nothing(struct onnx *x, size_t index) {
   if (!onnx_has(x, index))
     return true;
   return c && constant_is_even(x, c, &with) && !(with < 0) && !(with > 0);
+}
+
+/* True if the biases of one side are zeros in all directions. */
+static bool is_idle_side(struct onnx *x, const struct onnx_recurrent *r,
+                         int side) {
+  int64_t count = r->gates * r->hidden;
+  double with;
+  for (int way = 0; way < r->directions; way++) {
+    struct constant *part =
+        rows_of(x, onnx_constant(x, 3), way, side * count, count);
+    if (!part || !constant_is_even(x, part, &with) || with < 0 || with > 0)
+      return false;
+  }
+  return true;
+}
+
+/* Biases per gate. Frameworks with one leave zeros to the states' side; if all
+ * are zeros, they may be those of a new model. */
+static int biases_of(struct onnx *x, const struct onnx_recurrent *r) {
+  if (!onnx_has(x, 3))
+    return 0;
+  return is_idle_side(x, r, 1) && !is_idle_side(x, r, 0) ? 1 : 2;
 }
 
 static bool check(struct onnx *x, struct onnx_recurrent *r,
@@ -151,6 +173,10 @@ static struct graph_node *layer_of(struct onnx *x,
   graph_int(x->graph, node, PART_CHANNELS, "", r->hidden);
   if (r->directions == 2)
     graph_flag(x->graph, node, "bidir");
+  if (r->biases == 0)
+    graph_flag(x->graph, node, "nobias");
+  else if (r->biases == 1)
+    graph_arg(x->graph, node, PART_NONE, "bias=", "one");
   if (r->word == WORD_GRU && !onnx_int(x, "linear_before_reset", 0))
     graph_arg(x->graph, node, PART_NONE, "reset=", "before");
   if (r->state >= 0) {
@@ -220,6 +246,7 @@ static bool recurrent(struct onnx *x, struct onnx_recurrent r) {
   }
   if (!runs_to_the_end(x, steps) || !view_rearrange(x, in, order, 2, &line))
     return false;
+  r.biases = biases_of(x, &r);
   bool all = onnx_is_read(x, 0), last = onnx_is_read(x, 1);
   bool cell = onnx_is_read(x, 2);
   if (cell && r.directions == 2)
