@@ -10,7 +10,7 @@ static void exit_statuses_are_as_documented(void **state) {
   expect(NETC, 2, "", "no file");
   expect(NETC " a.net b.net", 2, "", "one net at a time");
   expect(NETC " no/such.net", 3, "", "cannot read no/such.net: No such file");
-  expect(NETC " tests", 3, "", "it is a folder without a model");
+  expect(NETC " base", 3, "", "it is a folder without a model");
   expect(NETC " examples/vgg16.net -o no/such/folder/x.txt", 3, "",
          "cannot write no/such/folder/x.txt");
   expect(NETC " examples/vgg16.net >/dev/full", 3, "",

@@ -229,8 +229,8 @@ static const struct returned {
     {"keras/states.json", "", 50},
     {"keras/video.json", "", 40},
     {"keras/video_2.json", "", 40},
-    {"keras/words.json", "", 210},
-    {"keras/words_2.json", "", 210},
+    {"keras/words.json", "", 196},
+    {"keras/words_2.json", "", 196},
     {"tflite/moves.tflite", "", 3},
     {"tflite/trained_lstm.tflite", "", 80},
     /* The head for training is not in the graph. */

@@ -66,7 +66,7 @@ static void mixed_segments_leave_weights_to_forward(void **state) {
   json_t *moments = find(json, "training.timeline");
   assert_int_equal(
       number(json_array_get(moments, backward - 1), "temporary_bytes"),
-      2 * (64 * 64 + 64 * 32 + 32 * 64) + 20 + 40 + 4);
+      2 * (64 * 64 + 64 * 32 + 32 * 64) + 20 + 4);
   assert_true(number(json_array_get(moments, backward), "temporary_bytes") <
               100);
   json_decref(json);
