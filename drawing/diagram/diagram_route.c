@@ -7,11 +7,12 @@
 #include "drawing/scene/palette.h"
 
 enum {
-  STEP = 5 * POINT,     /* between lines of the grid */
-  MOST_CELLS = 1 << 18, /* of a larger picture the grid is coarser */
-  CLEAR = 25,           /* between a line and a box */
-  HEAD = 9 * POINT,     /* of an arrow, with what leads to it */
-  CORNER = 5 * POINT,   /* of a box, where no line ends */
+  STEP = 5 * POINT,      /* between lines of the grid */
+  MOST_CELLS = 1 << 18,  /* of a larger picture the grid is coarser */
+  MOST_STATES = 1 << 21, /* then lines pass beside columns */
+  CLEAR = 25,            /* between a line and a box */
+  HEAD = 9 * POINT,      /* of an arrow, with what leads to it */
+  CORNER = 5 * POINT,    /* of a box, where no line ends */
 };
 
 /* The price of a step, and what is added. */
@@ -33,6 +34,7 @@ struct route_cell {
 
 struct route_step {
   int64_t price, from; /* so far; state before */
+  int run;             /* the line that it is of */
   bool done;
 };
 
@@ -49,6 +51,8 @@ struct router {
   struct route_step *steps; /* by state: cell and direction */
   VEC(struct route_entry) heap;
   struct point low, high; /* the box that is looked for */
+  int run;                /* number of the line */
+  int64_t left;           /* states to look at, for all lines together */
   int32_t owner;
 };
 
@@ -140,6 +144,7 @@ struct router *router_new(const struct scene *scene, struct point low,
   struct router *r = ARENA_NEW(scene->arena, struct router);
   r->arena = scene->arena;
   r->origin = low;
+  r->left = MOST_STATES;
   for (r->step = STEP;; r->step *= 2) {
     r->columns = (high.x - low.x) / r->step + 1;
     r->rows = (high.y - low.y) / r->step + 1;
@@ -207,9 +212,9 @@ static void offer(struct router *r, int64_t x, int64_t y, int direction,
            (over == BORDER                     ? PRICE_BORDER
             : over != FREE && over != r->owner ? PRICE_CROSS
                                                : 0);
-  if (step->done || (step->from && step->price <= price))
+  if (step->run == r->run && (step->done || step->price <= price))
     return;
-  *step = (struct route_step){.price = price, .from = from};
+  *step = (struct route_step){.price = price, .from = from, .run = r->run};
   heap_push(r, (struct route_entry){price + price_left(r, x, y), state});
 }
 
@@ -330,13 +335,12 @@ size_t router_lead(struct router *r, const struct route_box *from,
                    struct point *points, size_t room) {
   r->owner = (int32_t)owner + 1;
   r->heap.count = 0;
-  memset(r->steps, 0,
-         (size_t)(r->columns * r->rows) * DIRECTIONS * sizeof *r->steps);
+  r->run++;
   r->low = (struct point){column_at(r, to->x), line_at(r, to->y)};
   r->high = (struct point){column_at(r, to->x + to->width),
                            line_at(r, to->y + to->height)};
   start(r, from);
-  while (r->heap.count) {
+  while (r->heap.count && r->left-- > 0) {
     int64_t state = heap_pop(r).state;
     if (r->steps[state].done)
       continue;
