@@ -80,11 +80,13 @@ void adapt_binding(struct expander *e, struct binding *b,
                    const struct layer_kind *kind, struct span span) {
   static const char *const dense[] = {"linear", "fc"};
   const struct adapters *adapters = &e->in->adapters;
+  if (!adapters->rank)
+    return;
   bool attends = row_of(b, "lora_on") >= 0;
   bool wanted = attends;
   for (size_t i = 0; i < sizeof dense / sizeof *dense; i++)
     wanted = wanted || (adapters->all && strcmp(kind->name, dense[i]) == 0);
-  if (!adapters->rank || !wanted)
+  if (!wanted)
     return;
   if (was_given(b, "lora"))
     e->in->adapters_used = e->in->adapters_own = true;

@@ -376,9 +376,11 @@ static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
 static bool net_is_whole(struct diagram_paper *l) {
   struct diagram *d = l->d;
   make_parts(l, false);
-  for (size_t i = 0; i < d->items.count; i++)
-    if (d->items.at[i].row < d->sections.at[0].end && d->items.at[i].stub_count)
-      return false;
+  if (d->stubs.count)
+    for (size_t i = 0; i < d->items.count; i++)
+      if (d->items.at[i].row < d->sections.at[0].end &&
+          d->items.at[i].stub_count)
+        return false;
   return true;
 }
 
@@ -388,12 +390,15 @@ static bool find_layout(struct diagram_paper *l) {
   struct largest largest = {.scale = -1};
   if (find_u(l))
     return true;
-  for (int k = 0; k < EFFORTS; k++)
-    if (make_effort(l, (enum diagram_effort)k) && net_is_whole(l) &&
-        try_levels(l, (enum diagram_effort)k, &largest))
+  bool tried[EFFORTS] = {false};
+  for (int k = 0; k < EFFORTS; k++) {
+    enum diagram_effort effort = (enum diagram_effort)k;
+    tried[k] = make_effort(l, effort) && net_is_whole(l);
+    if (tried[k] && try_levels(l, effort, &largest))
       return true;
+  }
   for (int k = 0; k < EFFORTS; k++)
-    if (make_effort(l, (enum diagram_effort)k) &&
+    if (make_effort(l, (enum diagram_effort)k) && !tried[k] &&
         try_levels(l, (enum diagram_effort)k, &largest))
       return true;
   make_items(l, largest.attempt.effort);

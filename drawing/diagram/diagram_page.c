@@ -265,8 +265,11 @@ static bool route_skip(struct sheet *s, struct router *router,
   return pen.count > 0;
 }
 
+enum { MOST_ROUTED = 100 }; /* skips; more make no picture clear */
+
 static bool is_routed(const struct sheet *s, const struct diagram_skip *skip) {
   return !s->l->is_u && !skip_is_framed(skip) &&
+         s->l->skips.count <= MOST_ROUTED &&
          s->l->columns.at[column_of(s->l, skip->from)].page == s->page &&
          s->l->columns.at[column_of(s->l, skip->to)].page == s->page;
 }

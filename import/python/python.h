@@ -232,9 +232,6 @@ enum py_end py_run(struct py *p, const struct py_node *node,
 /* A file's own statements: what fails makes its names unknown. */
 void py_run_file(struct py *p, const struct py_node *block,
                  struct py_scope *scope);
-/* Makes a name unknown. */
-void py_forget(struct py *p, struct py_scope *scope, struct slice name,
-               const char *why);
 struct py_value *py_function(struct py *p, const struct py_node *node,
                              struct py_scope *scope);
 

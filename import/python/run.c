@@ -315,8 +315,9 @@ enum py_end py_run(struct py *p, const struct py_node *node,
 
 /* The file's own statements */
 
-void py_forget(struct py *p, struct py_scope *scope, struct slice name,
-               const char *why) {
+/* Makes a name unknown. */
+static void forget(struct py *p, struct py_scope *scope, struct slice name,
+                   const char *why) {
   struct py_value *v = py_make(p, PY_UNKNOWN);
   if (v) {
     v->text = slice_of(
@@ -346,16 +347,16 @@ static void forget_all(struct py *p, const struct py_node *node,
     const struct py_node *target = node->kids[i];
     bool many = target->kind == NODE_TUPLE || target->kind == NODE_LIST;
     for (size_t k = 0; many && k < target->count; k++)
-      py_forget(p, scope, root_of(target->kids[k]), why);
+      forget(p, scope, root_of(target->kids[k]), why);
     if (!many)
-      py_forget(p, scope, root_of(target), why);
+      forget(p, scope, root_of(target), why);
   }
   if (node->kind == NODE_CHANGE || node->kind == NODE_SAY)
     name = root_of(node->kids[0]);
   if (name.length && map_find(&scope->names, name))
-    py_forget(p, scope, name, why);
+    forget(p, scope, name, why);
   else if (name.length && node->kind != NODE_SAY)
-    py_forget(p, scope, name, why);
+    forget(p, scope, name, why);
   bool nests = node->kind == NODE_BLOCK || node->kind == NODE_IF ||
                node->kind == NODE_FOR || node->kind == NODE_WHILE ||
                node->kind == NODE_TRY || node->kind == NODE_WITH;

@@ -195,8 +195,10 @@ static void check_loss(struct lint *l, int64_t node) {
   for (size_t i = l->model->outputs.count; train->losses && i-- > 0;)
     if (l->model->outputs.at[i].node == node)
       loss = loss_of_output(train, i);
+  if (!kind->loss || !l->output[node])
+    return;
   int plain = plain_loss(loss, l->model->nodes.at[node].out);
-  if (!plain || !kind->loss || !l->output[node])
+  if (!plain)
     return;
   struct slice name = loss_name(loss);
   if (slice_is(loss_name(plain), kind->loss)) {
