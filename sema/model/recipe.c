@@ -17,7 +17,7 @@ const char recipe_words[] =
 
 static const struct recipe recipes[] = {
 #define RECIPE(constant, word, title, runs, median) \
-  {word, title, runs, median, NULL, NULL, 0},
+  {word, SOURCE(title), runs, median, NULL, NULL, 0},
 #include "sema/model/recipes.def"
 };
 
