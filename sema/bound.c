@@ -293,8 +293,9 @@ static void move_span(struct span *span, uint32_t by) {
 }
 
 static void move_spans(struct binding *b, uint32_t by) {
-  for (int i = 0; b->specs[i].name; i++)
-    if (b->given >> i & 1)
+  uint64_t left = b->given;
+  for (int i = 0; left; i++, left >>= 1)
+    if (left & 1)
       move_span(&b->spans[i], by);
 }
 

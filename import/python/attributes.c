@@ -138,7 +138,7 @@ struct py_value *py_library(struct py *p, struct slice name) {
   return entry ? entry->pointer : NULL;
 }
 
-/* What libraries do that netc does not; NULL: it does not know the name. */
+/* Why netc does not do a thing of a library; NULL: the name is unknown. */
 static const char *not_done(struct slice path) {
   static const struct {
     const char *names, *format;

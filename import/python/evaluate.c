@@ -5,7 +5,7 @@
 
 enum { DEEPEST = 1200 };
 
-/* What Python has built in, and netc does not do. */
+/* Why netc does not do a thing that Python has built in; NULL: it is none. */
 static const char *not_done(struct slice name) {
   static const struct {
     const char *names, *why;
