@@ -1,5 +1,6 @@
 // The code of a wasm as streams: opcodes, and by their kinds the operands. LZMA
-// makes of it 20 KB less. What an instruction consists of is written once, for both
+// makes of it 20 KB less. The sizes of functions are left out, as each ends with
+// its last block. What an instruction consists of is written once, for both
 // directions.
 const CODE = 10; // the section
 
@@ -13,9 +14,11 @@ OF[0x10] = CALL;
 for (const op of [0x02, 0x03, 0x04, 0x0c, 0x0d]) OF[op] = CODES; // of blocks
 for (const op of [0x23, 0x24, 0x3f, 0x40]) OF[op] = REST;
 
+const BLOCK = 2, IF = 4, END = 0x0b;
+
 // Both ways: `take(stream)` moves a byte between a stream and the wasm, and
-// gives it; `at()` is the place in the wasm.
-const walk = (take, at) => {
+// gives it; `begin` and `end` are called around a function without its size.
+const walk = (take, begin, end) => {
   const number = (stream) => {
     for (let value = 0, shift = 0; ; shift += 7) {
       const byte = take(stream);
@@ -27,13 +30,15 @@ const walk = (take, at) => {
     for (; count > 0; count--) take(REST);
   };
   for (let functions = number(REST); functions > 0; functions--) {
-    const size = number(REST), end = at() + size;
+    begin();
     for (let locals = number(REST); locals > 0; locals--) {
       number(REST);
       bytes(1);
     }
-    while (at() < end) {
+    for (let depth = 1; depth > 0;) {
       const op = take(CODES);
+      if (op >= BLOCK && op <= IF) depth++;
+      if (op === END) depth--;
       if (OF[op] === OFFSET) number(CODES); // its alignment
       if (OF[op] !== NONE) number(OF[op]);
       else if (op === 0x0e) for (let n = number(REST); n >= 0; n--) number(REST);
@@ -47,21 +52,29 @@ const walk = (take, at) => {
         bytes(more === 10 ? 2 : more === 11 ? 1 : 0);
       }
     }
+    end();
   }
 };
+
+// A number at a place, and the place behind it; and the bytes of a number.
+const read = (bytes, at) => {
+  let value = 0, shift = 0, byte;
+  do {
+    byte = bytes[at++];
+    value |= (byte & 127) << shift;
+    shift += 7;
+  } while (byte > 127);
+  return [value, at];
+};
+const written = (value) =>
+  value > 127 ? [value & 127 | 128, ...written(value >> 7)] : [value];
 
 // The places of the code section's content.
 const findCode = (wasm) => {
   for (let at = 8; at < wasm.length;) {
-    const kind = wasm[at++];
-    let size = 0, shift = 0, byte;
-    do {
-      byte = wasm[at++];
-      size |= (byte & 127) << shift;
-      shift += 7;
-    } while (byte > 127);
-    if (kind === CODE) return [at, at + size];
-    at += size;
+    const [size, first] = read(wasm, at + 1);
+    if (wasm[at] === CODE) return [first, first + size];
+    at = first + size;
   }
   throw new Error("there is no code");
 };
@@ -70,11 +83,16 @@ const findCode = (wasm) => {
 export const split = (wasm) => {
   const [first, end] = findCode(wasm);
   const streams = Array.from({ length: STREAMS }, () => []);
-  let at = first;
+  let at = first, size, start;
   walk((stream) => {
     streams[stream].push(wasm[at]);
     return wasm[at++];
-  }, () => at);
+  }, () => {
+    [size, start] = read(wasm, at);
+    at = start;
+  }, () => {
+    if (at !== start + size) throw new Error("an instruction is not known");
+  });
   if (at !== end) throw new Error("an instruction is not known");
   const parts = [wasm.subarray(0, first), ...streams, wasm.subarray(end)];
   return Uint8Array.from([
@@ -90,11 +108,19 @@ export const join = (packed) => {
     places.push(at);
     at += length;
   }
-  const wasm = new Uint8Array(at - 4 * lengths.length);
+  const wasm = new Uint8Array(2 * at); // with room for sizes
   wasm.set(packed.subarray(places[0], places[1]));
   at = lengths[0];
   const [, ...streams] = places;
-  walk((stream) => (wasm[at++] = packed[streams[stream]++]), () => at);
-  wasm.set(packed.subarray(streams[STREAMS]), at);
-  return wasm;
+  let start;
+  walk((stream) => (wasm[at++] = packed[streams[stream]++]),
+    () => (start = at), () => {
+      const size = written(at - start);
+      wasm.copyWithin(start + size.length, start, at);
+      wasm.set(size, start);
+      at += size.length;
+    });
+  const rest = packed.subarray(streams[STREAMS]);
+  wasm.set(rest, at);
+  return wasm.subarray(0, at + rest.length);
 };
