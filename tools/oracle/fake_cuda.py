@@ -10,6 +10,7 @@ import ctypes
 
 import torch
 import torch.nn.functional as F
+from torch import library
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -154,9 +155,9 @@ def autocast(dtype):
 def card():
     """Within it, tensors that are made on `cuda` are fake."""
     ctypes.CDLL(GUARD)
-    library = torch.library.Library("aten", "IMPL")
+    aten = library.Library("aten", "IMPL")
     for name in KERNELS:
-        library.impl(name, kernel(name), "AutogradCUDA")
+        aten.impl(name, kernel(name), "AutogradCUDA")
     torch.cuda._lazy_init = lambda: None
     torch.autograd.set_multithreading_enabled(False)
     F.scaled_dot_product_attention = attention
@@ -171,7 +172,7 @@ def card():
         F.scaled_dot_product_attention = any_attention
         torch._C._nn.scaled_dot_product_attention = any_attention
         torch.batch_norm = any_batch_norm
-        library._destroy()
+        aten._destroy()
 
 
 def blocks(tensor):
