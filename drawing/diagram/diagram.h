@@ -369,6 +369,10 @@ void stubs_measure(struct diagram *d, size_t item, bool left, bool right);
 int64_t stubs_extent(const struct diagram *d, size_t item, enum stub_side side);
 void stubs_draw(struct diagram *d, size_t item, bool flip);
 
+/* The corner of a box at the start of an arrow, which is left in the direction
+ * (dx, dy). */
+struct point stub_corner(struct point end, int dx, int dy, struct point size);
+
 /* Along the flow: how far sources beside a box extend past its ends. */
 int64_t stubs_overhang(const struct diagram *d, size_t item);
 

@@ -61,11 +61,9 @@ void source_measure(struct diagram *d, size_t index) {
 void source_draw(struct diagram *d, size_t index, struct point end, int dx,
                  int dy) {
   struct diagram_item *item = &d->items.at[index];
-  item->x = dx > 0   ? end.x
-            : dx < 0 ? end.x - item->width
-                     : end.x - item->width / 2;
-  item->y = dy > 0   ? end.y
-            : dy < 0 ? end.y - item->height
-                     : end.y - item->height / 2;
+  struct point at =
+      stub_corner(end, dx, dy, (struct point){item->width, item->height});
+  item->x = at.x;
+  item->y = at.y;
   box_draw(d, index);
 }

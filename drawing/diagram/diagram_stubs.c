@@ -259,17 +259,21 @@ int64_t stubs_overhang(const struct diagram *d, size_t index) {
 
 /* Drawing of placed boxes */
 
+struct point stub_corner(struct point end, int dx, int dy, struct point size) {
+  return (struct point){end.x + (dx - 1) * size.x / 2,
+                        end.y + (dy - 1) * size.y / 2};
+}
+
 /* The frame of a name that a block drawn once gets from outside. */
-static void draw_pill(struct diagram *d, int64_t width, struct point end,
+static void draw_pill(struct diagram *d, struct point size, struct point end,
                       int dx, int dy) {
-  int64_t x = end.x + (dx < 0 ? -width : dx > 0 ? 0 : -width / 2);
-  int64_t y = end.y + (dy < 0 ? -PILL : dy > 0 ? 0 : -PILL / 2);
+  struct point at = stub_corner(end, dx, dy, size);
   scene_add(d->scene, (struct scene_item){.kind = SCENE_BOX,
-                                          .x = x,
-                                          .y = y,
-                                          .width = width,
-                                          .height = PILL,
-                                          .radius = PILL / 2,
+                                          .x = at.x,
+                                          .y = at.y,
+                                          .width = size.x,
+                                          .height = size.y,
+                                          .radius = size.y / 2,
                                           .fill = NO_COLOUR,
                                           .stroke = PALETTE_INK,
                                           .stroke_width = 60});
@@ -278,10 +282,9 @@ static void draw_pill(struct diagram *d, int64_t width, struct point end,
 static void draw_name(struct diagram *d, const struct diagram_stub *stub,
                       struct point end, int dx, int dy) {
   if (is_pill(stub)) {
-    draw_pill(d, size_of_end(d, stub).x, end, dx, dy);
+    draw_pill(d, size_of_end(d, stub), end, dx, dy);
     end.x += dx * PILL_SIDE;
-    end.y += dy < 0 ? -PILL / 2 + 5 : dy > 0 ? PILL / 2 + 5 : 0;
-    end.y -= dy ? 5 : 0;
+    end.y += dy * PILL / 2;
   }
   struct scene_item text = {.kind = SCENE_TEXT,
                             .x = end.x + dx * 2 * POINT,
