@@ -405,11 +405,22 @@ fuzz: $(addprefix fuzz-,$(TARGETS))
 $(addprefix fuzz-,$(TARGETS)): fuzz-%: $(build)/fuzz/%
 	@cd $(here) && READER="$(READER)" NETC="$(NETC)" \
 	  tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
+
+$(build)/fuzz/each: $(call to_object,$(addprefix $(src)tests/fuzz/,each.c import.c)) \
+                    $(build)/fuzz/library.a
+	@echo "LINK $@"
+	@$(link) -o $@ $^ $(program_libs)
+mutated: $(build)/fuzz/each
+	@cd $(here) && tools/mutated.py $(abspath $<) "$(READER)" $(N) $(SEED) $(FILES)
 else
-fuzz: $(build)/netc
-	@$(MAKE) fuzz SAN=fuzz build=$(build)/sanfuzz CC=clang CFLAGS='-O1 -g1' \
+fuzz mutated: $(build)/netc
+	@$(MAKE) $@ SAN=fuzz build=$(build)/sanfuzz CC=clang CFLAGS='-O1 -g1' \
 	  NETC=$(abspath $<)
 endif
+
+# Mutants of FILES that keep their structure, for a reader under sanitizers: make
+# mutated READER=ncnn N=10000 FILES=tests/data/import/ncnn/*.param
+FILES =
 
 # Lines and branches that the tests reach, by file and by room. T="golden cli"
 # runs two programs, and adds to what is counted since the last build.
@@ -436,5 +447,5 @@ mutants: all
         oracle check-oracle oracle-steps oracle-torchvision oracle-export \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \
-        bench-instructions fuzz cover mutants print-objects \
+        bench-instructions fuzz mutated cover mutants print-objects \
         print-program-objects

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Mutants of model files that keep their structure: mutated.py PROGRAM READER N SEED FILE..
 
 Draws N mutants of the files and gives them to PROGRAM, which reads records (four bytes of
