@@ -105,7 +105,7 @@ static struct py_value *of_tensor(struct py *p, struct py_value *v,
   if (slice_is(name, "is_cuda"))
     return p->no;
   if (slice_is(name, "requires_grad"))
-    return py_bool(p, v->tensor->trained);
+    return py_bool(p, v->tensor->trained && !v->tensor->frozen);
   if (slice_is(name, "T"))
     return py_call_library(p, "t", v, NULL);
   if (name.length && name.at[0] == '_')
@@ -275,7 +275,7 @@ struct py_value *py_attribute(struct py *p, struct py_value *v,
 bool py_set_attribute(struct py *p, struct py_value *v, struct slice name,
                       struct py_value *to) {
   if (v->type == PY_TENSOR && slice_is(name, "requires_grad")) {
-    v->tensor->trained = v->tensor->trained && py_truth(p, to) == 1;
+    v->tensor->frozen = v->tensor->trained && py_truth(p, to) == 0;
     return !p->error;
   }
   if (v->type == PY_TENSOR && slice_is(name, "data"))

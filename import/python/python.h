@@ -69,6 +69,7 @@ struct py_tensor {
   struct py_size sizes[MOST_AXES];
   int type;     /* scalar type of torch/_export/serde/schema.py */
   bool trained; /* a parameter */
+  bool frozen;  /* one with requires_grad=False */
   bool live;    /* computed from an input or a parameter */
   bool used;    /* an output depends on it */
   bool leaf;    /* no call makes it */

@@ -1357,6 +1357,7 @@ def cpu(input):
 
 
 def requires_grad_(input, requires_grad=True):
+    input.requires_grad = requires_grad
     return input
 
 
@@ -1588,22 +1589,25 @@ class Module:
         return [m for n, m in _children(self)]
 
     def modules(self):
-        all = [self]
-        for m in self.children():
-            all.extend(m.modules())
-        return all
+        return [m for n, m in self.named_modules()]
 
-    def named_modules(self):
-        return [("", m) for m in self.modules()]
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        start = prefix + "." if prefix else ""
+        all = [(prefix, self)]
+        for name, m in _children(self):
+            all.extend(m.named_modules(None, start + str(name)))
+        return all
 
     def parameters(self, recurse=True):
-        all = list(_own(self))
-        for m in self.children():
-            all.extend(m.parameters())
-        return all
+        return [p for n, p in self.named_parameters("", recurse)]
 
-    def named_parameters(self):
-        return [("", p) for p in self.parameters()]
+    def named_parameters(self, prefix="", recurse=True):
+        start = prefix + "." if prefix else ""
+        all = [(start + name, p) for name, p in _own(self)]
+        if recurse:
+            for name, m in _children(self):
+                all.extend(m.named_parameters(start + str(name)))
+        return all
 
     def apply(self, fn):
         return self
@@ -1793,10 +1797,10 @@ class ParameterList(Module):
         return len(_own(self))
 
     def __iter__(self):
-        return _own(self)
+        return self.parameters()
 
     def __getitem__(self, index):
-        return _own(self)[index]
+        return self.parameters()[index]
 
 
 class Identity(Module):

@@ -38,8 +38,10 @@ struct py_value *py_tensor(struct py *p, int rank, const struct py_size *sizes,
 struct py_value *py_tensor_copy(struct py *p, const struct py_value *v) {
   const struct py_tensor *t = v->tensor;
   struct py_value *copy = py_tensor(p, t->rank, t->sizes, t->type);
-  if (copy)
+  if (copy) {
     copy->tensor->trained = t->trained;
+    copy->tensor->frozen = t->frozen;
+  }
   return copy;
 }
 
@@ -457,29 +459,31 @@ struct py_value *trace_become(struct py *p, struct py_args *a) {
   return arg(a, 0);
 }
 
-struct py_value *trace_children(struct py *p, struct py_args *a) {
+/* Modules or parameters of a module, each with its name. */
+static struct py_value *named(struct py *p, struct py_args *a, bool modules) {
   struct py_value *v = py_make(p, PY_LIST);
   const struct py_list *all = &arg(a, 0)->items;
   for (size_t i = 0; v && i + 1 < all->count; i += 2) {
-    if (!py_is_module(p, all->at[i + 1]))
+    struct py_value *one = all->at[i + 1];
+    if (modules ? !py_is_module(p, one)
+                : one->type != PY_TENSOR || !one->tensor->trained)
       continue;
     struct py_value *both = py_make(p, PY_TUPLE);
     if (!both)
       return NULL;
     py_push(p, &both->items, all->at[i]);
-    py_push(p, &both->items, all->at[i + 1]);
+    py_push(p, &both->items, one);
     py_push(p, &v->items, both);
   }
   return p->error ? NULL : v;
 }
 
+struct py_value *trace_children(struct py *p, struct py_args *a) {
+  return named(p, a, true);
+}
+
 struct py_value *trace_own(struct py *p, struct py_args *a) {
-  struct py_value *v = py_make(p, PY_LIST);
-  const struct py_list *all = &arg(a, 0)->items;
-  for (size_t i = 0; v && i + 1 < all->count; i += 2)
-    if (all->at[i + 1]->type == PY_TENSOR && all->at[i + 1]->tensor->trained)
-      py_push(p, &v->items, all->at[i + 1]);
-  return p->error ? NULL : v;
+  return named(p, a, false);
 }
 
 struct py_value *trace_is_training(struct py *p, struct py_args *a) {
@@ -532,7 +536,7 @@ static void add_leaf(struct py *p, const struct py_tensor *t) {
 /* Counts the parameters, and names those that no output depends on: PyTorch
  * counts them. */
 static void count_parameters(struct py *p) {
-  int64_t all = 0;
+  int64_t all = 0, frozen = 0;
   const char *first = NULL;
   size_t count = 0;
   for (size_t i = 0; i < p->leaves.count; i++) {
@@ -544,11 +548,18 @@ static void count_parameters(struct py *p) {
       sizes[k] = t->sizes[k].count;
     int64_t values = graph_count(sizes, (size_t)t->rank);
     all = values > INT64_MAX - all ? INT64_MAX : all + values;
+    frozen += t->frozen && all < INT64_MAX ? values : 0;
     if (t->used)
       p->parameters += all == INT64_MAX ? 0 : values;
     else if (!count++)
       first = graph_text(p->graph, "%.*s", SLICE_ARG(t->path));
   }
+  if (frozen)
+    graph_note(p->graph,
+               "%" PRId64 " of the %" PRId64 " parameters have "
+               "requires_grad=False and are trained here: write `frozen` "
+               "after their layers.",
+               frozen, all);
   if (first)
     graph_note(p->graph,
                "`forward` does not use %" PRId64 " of the %" PRId64
