@@ -272,6 +272,36 @@ static void dependencies_are_all_files(void **state) {
   run_free(&r);
 }
 
+/* Found by name in all modules: a and its parameters. */
+static void frozen_parameters_are_noted(void **state) {
+  (void)state;
+  static const char *const freezes[] = {
+      "for n, p in self.named_parameters():\n"
+      "            if n.startswith('a.'):\n"
+      "                p.requires_grad = False\n",
+      "for n, p in self.named_parameters():\n"
+      "            p.requires_grad_('b' in n)\n",
+      "[m.requires_grad_(False) for n, m in self.named_modules() if n == "
+      "'a']\n"};
+  const char *folder = scratch("frozen");
+  for (size_t i = 0; i < sizeof freezes / sizeof *freezes; i++) {
+    struct run r =
+        run("cat >%s/net.py <<'END'\nimport torch.nn as nn\n"
+            "class Net(nn.Module):\n    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.a, self.b = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 4, 3)\n"
+            "        %s    def forward(self, x):\n"
+            "        return self.b(self.a(x))\nEND\n" NETC
+            " import %s/net.py --input 16x16x3",
+            folder, freezes[i], folder);
+    assert_int_equal(r.status, 0);
+    assert_holds(r.out, "# 224 of the 516 parameters have requires_grad=False "
+                        "and are trained here: write `frozen` after their "
+                        "layers.\n");
+    run_free(&r);
+  }
+}
+
 static void folders_are_read_or_named(void **state) {
   (void)state;
   expect(NETC " check " FOLDER "parts --input 32x32x3", 0, NULL,
@@ -285,6 +315,7 @@ int main(void) {
       cmocka_unit_test(parameters_and_outputs_are_those_of_pytorch),
       cmocka_unit_test(sources_are_what_a_person_would_write),
       cmocka_unit_test(files_of_a_program_are_read),
+      cmocka_unit_test(frozen_parameters_are_noted),
       cmocka_unit_test(folders_are_read_or_named),
       cmocka_unit_test(dependencies_are_all_files)};
   return run_table("pytorch source", refusals,

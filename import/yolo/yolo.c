@@ -59,14 +59,22 @@ static const char *name_of_net(const struct yolo *y) {
   return text ? text : "yolo";
 }
 
+enum { MOST_TIMES = 1000 }; /* of depth or width */
+
+static bool is_factor(double number) {
+  return number > 0 && number <= MOST_TIMES;
+}
+
 static bool take_scale(struct yolo *y, const struct yolo_value *scale) {
   double numbers[3] = {1, 1, HUGE_VAL};
   for (size_t i = 0; i < 3; i++)
     if (scale->items.count != 3 ||
-        !yolo_number(y, scale->items.at[i], &numbers[i]) || numbers[i] <= 0)
+        !yolo_number(y, scale->items.at[i], &numbers[i]) ||
+        (i < 2 ? !is_factor(numbers[i]) : numbers[i] <= 0))
       return graph_fail(y->graph, scale->line,
-                        "a scale has three numbers above 0: depth, width and "
-                        "the most channels");
+                        "a scale has three numbers above 0: depth and width of "
+                        "at most %d, and the most channels",
+                        MOST_TIMES);
   y->scale = scale->key.length ? scale->key.at[0] : 0;
   y->depth = numbers[0];
   y->width = numbers[1];
@@ -82,8 +90,10 @@ static bool find_scale(struct yolo *y) {
   y->width = number_of(y, "width_multiple", 1);
   y->most = HUGE_VAL;
   if (!scales || scales->items.count == 0)
-    return (y->depth > 0 && y->width > 0) ||
-           graph_fail(y->graph, 0, "its multiples must be above 0");
+    return (is_factor(y->depth) && is_factor(y->width)) ||
+           graph_fail(y->graph, 0,
+                      "its multiples must be above 0 and at most %d",
+                      MOST_TIMES);
   for (size_t i = 0; i < scales->items.count; i++) {
     struct slice key = scales->items.at[i]->key;
     text_printf(&names, "%s%.*s", i ? ", " : "", SLICE_ARG(key));
