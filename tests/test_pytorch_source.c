@@ -280,7 +280,7 @@ static void frozen_parameters_are_noted(void **state) {
       "            if n.startswith('a.'):\n"
       "                p.requires_grad = False\n",
       "for n, p in self.named_parameters():\n"
-      "            p.requires_grad_('b' in n)\n",
+      "            p.requires_grad_('b.' in n)\n",
       "[m.requires_grad_(False) for n, m in self.named_modules() if n == "
       "'a']\n"};
   const char *folder = scratch("frozen");
