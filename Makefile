@@ -58,9 +58,13 @@ guards = -fstack-protector-strong \
 endif
 guard_links = -Wl,-z,relro,-z,now
 # Nothing is thrown through C: tables for that would be a twelfth of the program;
-# debuggers have their own (-g).
+# debuggers have their own (-g). Padding would be a fiftieth; the runtime's loops
+# have it.
+packed = -falign-functions=1 -falign-labels=1 -falign-loops=1 -falign-jumps=1 \
+         -Wno-ignored-optimization-argument
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \
-        -fno-asynchronous-unwind-tables -fno-unwind-tables $(CFLAGS) $(guards)
+        -fno-asynchronous-unwind-tables -fno-unwind-tables $(packed) $(CFLAGS) \
+        $(guards)
 
 # Rooms of the library, from the ground up; then those that only the program
 # has: files of others need jansson and zlib, ONNX protobuf-c,
@@ -174,7 +178,7 @@ endif
 # sanitizers gcc would optimise the unrolled loops for minutes.
 NETRT_ONEDNN =
 runtime_flags = -std=c99 $(filter-out -std=c11 -I% -fsanitize=fuzzer-no-link \
-                  $(guards),$(flags)) \
+                  $(guards) $(packed),$(flags)) \
                 $(if $(SAN)$(COVER),-Og,-O3) -Wdouble-promotion -Wmissing-prototypes \
                 -ffp-contract=fast -fno-math-errno -fno-trapping-math \
                 -ffunction-sections -fdata-sections \
