@@ -113,11 +113,16 @@ static void put_choice(struct text *out, const struct paper_words *p,
     put_words(out, p, slice_from(choice, bar + 1));
 }
 
+/* Without the marks of ops.def. */
+static struct slice words_of(const struct layer_kind *kind) {
+  const char *words = layer_plain_words(kind);
+  return slice_of(words + strspn(words, "-*"));
+}
+
 static void put_node(struct text *out, const struct compiled *c, int64_t index,
                      uint64_t said) {
   struct paper_words p = {c, &c->model->nodes.at[index], index, said};
-  const char *row_words = layer_plain_words(p.node->kind);
-  struct slice words = slice_of(row_words + (*row_words == '-'));
+  struct slice words = words_of(p.node->kind);
   while (words.length) {
     size_t open = find(words, 0, '[');
     put_words(out, &p, (struct slice){words.at, open});
@@ -132,7 +137,7 @@ static void put_node(struct text *out, const struct compiled *c, int64_t index,
 /* "dilation 2", "5x5 depthwise conv": the part of the words with a value. */
 static void put_argument(struct text *out, const struct paper_words *p,
                          const struct arg_spec *spec) {
-  struct slice words = slice_of(layer_plain_words(p->node->kind));
+  struct slice words = words_of(p->node->kind);
   struct text name = text_new(p->c->arena);
   text_printf(&name, "{%s}", spec->name);
   const char *at = memmem(words.at, words.length, name.at, name.length);
@@ -163,8 +168,8 @@ void group_put_differences(struct text *out, const struct compiled *c,
       if (p.node->kind != model->nodes.at[other].kind ||
           model_same_window(model, i, other, spec))
         continue;
-      text_put(&words, c->options->plain ? ", " : " ");
-      if (c->options->plain)
+      text_put(&words, !c->options->source_labels ? ", " : " ");
+      if (!c->options->source_labels)
         put_argument(&words, &p, spec);
       else
         model_put_argument(&words, model, i, spec);
@@ -180,8 +185,8 @@ static void raise(struct text *out, size_t at) {
 }
 
 void plain_put_name(struct text *out, struct slice name) {
-  size_t begin = out->length;
-  for (size_t i = 0; i < name.length; i++)
+  size_t begin = out->length, end = find(name, 0, '[');
+  for (size_t i = 0; i < end; i++)
     text_putc(out, name.at[i] == '_' ? ' ' : name.at[i]);
   raise(out, begin);
 }
@@ -199,6 +204,15 @@ void plain_put_call(struct text *out, struct slice call) {
 /* Layers that a paper's figure does not mention after another layer. */
 static bool is_silent(const struct node *node) {
   return *layer_plain_words(node->kind) == '-';
+}
+
+/* True for a label such as `memory:` of a layer whose words say little. One of
+ * a letter or two, or with an index, says no more. */
+static bool says_more(const struct node *node) {
+  struct slice name = name_text(&node->name);
+  return layer_plain_words(node->kind)[is_silent(node)] == '*' &&
+         !node->name.ordinal && name.length > 2 &&
+         find(name, 0, '[') == name.length;
 }
 
 void row_find_varying(const struct compiled *c, const struct row *row,
@@ -229,7 +243,10 @@ void row_put_plain(struct text *out, const struct compiled *c,
   }
   if (model->nodes.at[row->head].kind == &model_input_kind)
     return;
-  put_node(out, c, row->head, said ? said[row->head - row->first] : 0);
+  if (says_more(&model->nodes.at[row->head]))
+    plain_put_name(out, name_text(&model->nodes.at[row->head].name));
+  else
+    put_node(out, c, row->head, said ? said[row->head - row->first] : 0);
   for (int64_t i = row->first + 1; i < row->end; i++) {
     if (is_silent(&model->nodes.at[i]))
       continue;

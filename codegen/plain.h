@@ -13,7 +13,7 @@ void row_put_plain(struct text *out, const struct compiled *c,
 void row_find_varying(const struct compiled *c, const struct row *row,
                       const struct row *turn, uint64_t *said);
 
-/* A label: "patch_embedding" as "Patch embedding". */
+/* A label: "patch_embedding" as "Patch embedding", "map[3]" as "Map". */
 void plain_put_name(struct text *out, struct slice name);
 
 /* A call: "c2f 64 2 true" as "C2f, 64". */

@@ -279,7 +279,7 @@ void flow_put_name(struct text *out, const struct flow *flow,
     text_put(out, " boxes left out");
     return;
   }
-  if (flow->c->options->plain)
+  if (!flow->c->options->source_labels)
     put_plain_name(out, flow, box);
   else
     leaf_put_name(out, &flow->leaves, flow_leaf(flow, box));
@@ -303,10 +303,10 @@ void flow_put_layer(struct text *out, const struct flow *flow,
   struct text name = text_new(out->arena), layer = text_new(out->arena);
   if (box->elided)
     return;
-  if (flow->c->options->plain && node->kind != &model_input_kind)
+  if (!flow->c->options->source_labels && node->kind != &model_input_kind)
     return; /* the layer is already the name */
   if (node->kind == &model_input_kind)
-    shape_put(&layer, row_shape(flow->c, row), output_layout(flow->c));
+    shape_put_grouped(&layer, row_shape(flow->c, row), output_layout(flow->c));
   else
     leaf_put_layer(&layer, &flow->leaves, flow_leaf(flow, box));
   name_put(&name, &node->name);
@@ -326,7 +326,7 @@ void flow_put_change(struct text *out, const struct flow *flow,
     return; /* shown in its own box */
   if (!head->input_count ||
       !shape_equal(shape, model->nodes.at[node_input(model, head, 0)].out))
-    shape_put(out, shape, output_layout(flow->c));
+    shape_put_grouped(out, shape, output_layout(flow->c));
 }
 
 void flow_put_remarks(struct text *out, const struct flow *flow) {

@@ -161,7 +161,7 @@ void leaf_put_layer(struct text *out, const struct leaves *leaves,
   struct slice call = {"", 0};
   if (line->group != NO_NODE)
     call = leaves->c->model->groups.at[line->group].call;
-  bool plain = leaves->c->options->plain;
+  bool plain = !leaves->c->options->source_labels;
   if (line->period == 1 && plain)
     row_put_plain(out, leaves->c, &leaves->rows.at[line->row], NULL);
   else if (line->period == 1)

@@ -28,7 +28,7 @@ enum { ALL_NOTES = NETC_NOTE_PARAMS | NETC_NOTE_MACS | NETC_NOTE_BYTES };
   W(params, NETC_NOTE_PARAMS) \
   W(macs, NETC_NOTE_MACS)     \
   W(bytes, NETC_NOTE_BYTES) W(all, ALL_NOTES) W(none, NETC_NOTE_NONE)
-#define LABELS_WORDS(W) W(source, false) W(plain, true)
+#define LABELS_WORDS(W) W(plain, false) W(source, true)
 #define LEGEND_WORDS(W) W(shown, false) W(none, true)
 #define DIAGNOSTICS_WORDS(W) \
   W(text, NETC_STYLE_TEXT)   \

@@ -428,10 +428,11 @@ struct netc_options {
    * of netc_weight_torch_name. */
   const char *const *tensor_names;
   /* For pictures: */
-  bool plain;        /* name layers as in papers: "Layer norm" */
-  const char *title; /* title; "": none; NULL: the default of each picture */
-  bool no_legend;    /* omit the legend and drawing notes, for figures with a
-                        caption */
+  bool source_labels; /* name layers as the source does, `layernorm`, and link
+                         them to its lines; else as papers do: "Layer norm" */
+  const char *title;  /* title; "": none; NULL: the default of each picture */
+  bool no_legend;     /* omit the legend and drawing notes, for figures with a
+                         caption */
   int64_t picture_width; /* width to lay out for, in tenths of a point; 0:
                             natural width */
   /* Shapes of the tensors in tensor_names, if these have more or fewer axes of

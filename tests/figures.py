@@ -10,13 +10,15 @@ import sys
 import xml.etree.ElementTree as tree
 
 SVG = "{http://www.w3.org/2000/svg}"
+COUNT = r"[\d,.]+( [KMBT])?"
+COUNTS = f"{COUNT}(–{COUNT})?"
 NEAR, HEAD = 4.5, 9.5  # pt from a box: where a line begins, and its arrow ends
 
 
 def words_of(box):
     """Without the letter of a block and its parameters."""
     lines = ["".join(text.itertext()) for text in box.iter(SVG + "text")]
-    lines = [x for x in lines if not re.fullmatch(r"[\d,–]+( parameters)?", x)]
+    lines = [x for x in lines if not re.fullmatch(COUNTS, x)]
     words = re.sub(r" \([A-Z]\)", "", " ".join(lines))
     return re.sub(r" +", " ", words).strip()
 

@@ -9,7 +9,7 @@
 #include "tests/nets.h"
 
 struct look {
-  bool plain, unfold, expand;
+  bool source, unfold, expand;
   enum netc_direction direction;
   enum netc_tint tint;
   int64_t width;
@@ -20,7 +20,7 @@ enum { LOOKS = 48, PRIME = 29, RANDOM_NETS = 500 };
 /* All styles, directions and widths in 24 looks; what is open in other ones. */
 static struct look look_at(size_t number) {
   static const int64_t widths[] = {0, 2400, 5000, 1000};
-  return (struct look){.plain = number & 1,
+  return (struct look){.source = number & 1,
                        .direction = number & 2 ? NETC_RIGHT : NETC_DOWN,
                        .width = widths[number / 4 % 4],
                        .unfold = number / 16 % 3 == 1,
@@ -38,7 +38,7 @@ static bool count(void *user, const char *bytes, size_t length) {
 static int emit_all(struct netc *netc, size_t number) {
   struct look look = look_at(number);
   struct netc_options options = {.size = sizeof options,
-                                 .plain = look.plain,
+                                 .source_labels = look.source,
                                  .unfold = look.unfold,
                                  .expand = look.expand,
                                  .direction = look.direction,

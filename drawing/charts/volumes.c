@@ -78,7 +78,7 @@ static void put_shape(struct volumes *p, size_t box) {
   if (p->flow.boxes[box].elided)
     text_put(&p->chart.note, "...");
   else
-    shape_put(&p->chart.note, shape_at(p, box), output_layout(p->c));
+    shape_put_grouped(&p->chart.note, shape_at(p, box), output_layout(p->c));
 }
 
 static void break_lines(struct volumes *p) {
@@ -302,7 +302,7 @@ static void put_hover(struct volumes *p, size_t box) {
   if (!at->elided)
     leaf_put_layer(note, &p->flow.leaves, flow_leaf(&p->flow, at));
   text_put(note, " -> ");
-  shape_put(note, shape_at(p, box), output_layout(p->c));
+  shape_put_grouped(note, shape_at(p, box), output_layout(p->c));
   text_printf(note, "\n%s values",
               count_text(shape_values(shape_at(p, box))).text);
 }
@@ -332,7 +332,7 @@ static void put_label_name(struct volumes *p, struct text *out, size_t box,
   struct text turns = text_new(p->c->arena);
   flow_put_count(&turns, &p->flow, at);
   room -= chart_text_width(text_slice(&turns), CHART_SMALL);
-  if (p->c->options->plain)
+  if (!p->c->options->source_labels)
     put_phrase(p, out, at, room);
   else
     leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
@@ -358,7 +358,7 @@ static void draw_label(struct volumes *p, size_t box) {
   if (p->flow.boxes[box].elided)
     text_put(&texts[0], "...");
   else
-    shape_put(&texts[0], shape_at(p, box), output_layout(p->c));
+    shape_put_grouped(&texts[0], shape_at(p, box), output_layout(p->c));
   put_label_name(p, &texts[1], box, rooms[1]);
   for (int i = 0; i < 2; i++) {
     struct slice text = text_tamed(p->c->arena, text_slice(&texts[i]), true);
@@ -421,7 +421,7 @@ static struct slice summary_of(struct volumes *p, struct text *out) {
     text_put(out, i ? ", " : "");
     flow_put_name(out, &p->flow, &p->flow.boxes[i]);
     text_putc(out, ' ');
-    shape_put(out, shape_at(p, i), output_layout(p->c));
+    shape_put_grouped(out, shape_at(p, i), output_layout(p->c));
   }
   text_putc(out, '.');
   return text_slice(out);

@@ -402,6 +402,10 @@ static bool find_layout(struct diagram_paper *l) {
         try_levels(l, (enum diagram_effort)k, &largest))
       return true;
   make_items(l, largest.attempt.effort);
+  struct attempt last = largest.attempt;
+  last.level = LAST_LEVEL;
+  if (try_layout(l, last))
+    return true;
   try_layout(l, largest.attempt);
   return false;
 }
@@ -425,8 +429,10 @@ static void find_shortest(struct diagram_paper *l) {
     if (!make_items(l, a.effort) || l->d->items.count > 2 * boxes)
       continue;
     boxes = boxes < l->d->items.count ? boxes : l->d->items.count;
-    a.level = l->d->items.count > MOST_BOXES ? LEVELS - 1 : 0;
+    a.level = l->d->items.count > MOST_BOXES ? COLUMN_LEVEL : 0;
     for (; a.level < LEVELS; a.level++) {
+      if (a.level == LAST_LEVEL)
+        continue;
       int64_t length = length_of(l, a);
       if (length < least / 10 * 9 || least == INT64_MAX) {
         least = length;

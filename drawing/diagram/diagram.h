@@ -59,7 +59,9 @@ struct diagram_turns {
 };
 
 /* Tightness; the first level that is readable is used. */
-enum { PAGE_LEVELS = 5, LEVELS, BESIDE_FROM = 2 }; /* last: column of text */
+/* The levels of a page, the last resort of one, a column of text. */
+enum { PAGE_LEVELS = 5, LAST_LEVEL = PAGE_LEVELS, COLUMN_LEVEL, LEVELS };
+enum { BESIDE_FROM = 2 };
 
 /* The text of a box, notes last, and its size. */
 struct diagram_label {
@@ -88,7 +90,7 @@ struct diagram_item {
   size_t kind;           /* index of its layer's kind */
   int family;            /* number of its layer's family; -1: none */
   struct slice output;   /* name as an output of the net, or empty */
-  struct slice words[2]; /* full text; text without common tails */
+  struct slice words[3]; /* full text; text without common tails */
   const struct diagram_label *labels[LEVELS]; /* by level, or NULL */
   const struct diagram_label *label;          /* for the current level */
   struct slice shape; /* output shape; empty until requested */
@@ -181,12 +183,12 @@ struct diagram {
   struct diagram_part *parts; /* a chain for each separate net */
   struct scene *scene;        /* NULL while only marking links */
   bool lr;
-  int level;                     /* tightness, from 0 */
-  size_t long_skip;              /* skips over more boxes pass outside */
-  bool sources_at_stubs;         /* sources are drawn at stubs where possible */
-  int64_t most_bytes, most_heat; /* maximum of a tensor; of a box */
-  struct slice *tails; /* by kind of layer: " bn relu" if all have it */
-  int *families;       /* by kind of layer: number of its family, once known */
+  int level;             /* tightness, from 0 */
+  size_t long_skip;      /* skips over more boxes pass outside */
+  bool sources_at_stubs; /* sources are drawn at stubs where possible */
+  int64_t most_heat;     /* of a box */
+  struct slice *tails;   /* by kind of layer: " bn relu" if all have it */
+  int *families; /* by kind of layer: number of its family, once known */
   const char *shown[MOST_FAMILIES]; /* names of families with a filled box */
 };
 
@@ -320,9 +322,11 @@ struct slice merge_turns(struct arena *arena, const struct slice *turns,
 struct slice merge_titles(struct arena *arena, const struct slice *turns,
                           size_t count);
 
-/* diagram_fill.c: colours, and the sizes that determine them. */
+/* diagram_fill.c: colours, and the sizes that determine them. The edge is the
+ * outline of a box. */
 int family_of(const struct layer_kind *kind); /* a number; -1: none */
 int item_fill(const struct diagram *d, size_t item);
+int item_edge(const struct diagram *d, size_t item);
 int64_t item_bytes(const struct diagram *d, size_t item);
 void diagram_find_scales(struct diagram *d);
 
@@ -419,6 +423,10 @@ struct diagram_pen {
 void part_draw(struct diagram *d, const struct diagram_part *part,
                struct diagram_pen *pen);
 
+/* The border of a frame, without the sheets below it. */
+struct scene_item frame_box(const struct diagram *d,
+                            const struct diagram_part *part);
+
 /* Draws a box without lines. */
 void box_draw(struct diagram *d, size_t item);
 void part_draw_side(struct diagram *d, const struct diagram_part *part,
@@ -431,13 +439,13 @@ struct diagram_tightness {
   int64_t gap;      /* between boxes */
   int64_t wide_gap; /* gap with a shape beside the arrow */
   int64_t branch_gap;
-  int64_t text;      /* font size of a box's first line */
-  int64_t line;      /* length at which a line in a box is broken */
-  bool bare_numbers; /* numbers without units, which the legend explains */
-  bool few_frames;   /* inner frames only around repeats */
-  bool few_facts;    /* no numbers, no shapes inside branches */
+  int64_t text;    /* font size of a box's first line */
+  int64_t line;    /* length at which a line in a box is broken */
+  bool few_frames; /* inner frames only around repeats */
+  bool few_facts;  /* no numbers, no shapes inside branches */
   bool no_shapes;
   bool few_tails; /* tails that a layer always has are in the legend */
+  bool short_words;
 };
 
 const struct diagram_tightness *tightness(const struct diagram *d);

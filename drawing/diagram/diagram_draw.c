@@ -16,27 +16,18 @@ void pen_to(struct diagram_pen *pen, int64_t across, int64_t along) {
     pen->at[pen->count++] = (struct point){across, along};
 }
 
-/* In hundredths of a point: half the bytes is 0.1 points less. */
-static int64_t line_width(const struct diagram *d, size_t item) {
-  int64_t width = 180, bytes = item == NO_ITEM ? 0 : item_bytes(d, item);
-  for (int64_t most = d->most_bytes; most > bytes && width > 60; most /= 2)
-    width -= 10;
-  return width;
-}
-
 void pen_draw(struct diagram *d, const struct diagram_pen *pen, bool arrow) {
   if (!d->scene || pen->count < 2)
     return;
   struct point *points = arena_alloc(d->arena, pen->count, sizeof *points);
   for (size_t i = 0; i < pen->count; i++)
     points[i] = d->lr ? (struct point){pen->at[i].y, pen->at[i].x} : pen->at[i];
-  scene_add(d->scene,
-            (struct scene_item){.kind = SCENE_LINE,
-                                .points = points,
-                                .point_count = pen->count,
-                                .stroke = PALETTE_ARROWS,
-                                .stroke_width = line_width(d, pen->item),
-                                .arrow = arrow});
+  scene_add(d->scene, (struct scene_item){.kind = SCENE_LINE,
+                                          .points = points,
+                                          .point_count = pen->count,
+                                          .stroke = PALETTE_ARROWS,
+                                          .stroke_width = 90,
+                                          .arrow = arrow});
 }
 
 static void link_draw(struct diagram *d, size_t index,
@@ -58,18 +49,20 @@ static void link_draw(struct diagram *d, size_t index,
 
 /* Boxes */
 
-static void draw_rect(struct diagram *d, const struct diagram_item *item,
-                      int64_t shift, int fill, bool warned, int64_t radius) {
-  scene_add(d->scene, (struct scene_item){.kind = SCENE_BOX,
-                                          .x = item->x + shift,
-                                          .y = item->y + shift,
-                                          .width = item->width,
-                                          .height = item->height,
-                                          .radius = radius,
-                                          .fill = fill,
-                                          .stroke = warned ? PALETTE_WARNING
-                                                           : PALETTE_INK,
-                                          .stroke_width = warned ? 150 : 60});
+static void draw_rect(struct diagram *d, size_t index, int64_t shift,
+                      bool warned, int64_t radius) {
+  const struct diagram_item *item = &d->items.at[index];
+  scene_add(d->scene,
+            (struct scene_item){.kind = SCENE_BOX,
+                                .x = item->x + shift,
+                                .y = item->y + shift,
+                                .width = item->width,
+                                .height = item->height,
+                                .radius = radius,
+                                .fill = item_fill(d, index),
+                                .stroke = warned ? PALETTE_WARNING
+                                                 : item_edge(d, index),
+                                .stroke_width = warned ? 150 : 75});
 }
 
 static void draw_lines(struct diagram *d, const struct diagram_item *item,
@@ -86,7 +79,7 @@ static void draw_lines(struct diagram *d, const struct diagram_item *item,
                                                          : tightness(d)->text,
                                             .anchor = ANCHOR_MIDDLE,
                                             .fill = warning ? 0x8a1c10
-                                                    : note  ? 0x222222
+                                                    : note  ? PALETTE_NOTES
                                                             : PALETTE_INK,
                                             .text = label->lines[i]});
   }
@@ -124,12 +117,11 @@ void box_draw(struct diagram *d, size_t index) {
   bool warned = item_row(d, index)->warning_count > 0;
   bool sign = item->width == SIGN && item->height == SIGN;
   bool source = item->link_count + item->stub_count == 0;
-  int fill = item_fill(d, index);
   int64_t radius = sign || source ? item->height / 2 : 25;
   item_open(d, index);
   for (int64_t sheet = item->opens_repeat ? 2 : 0; sheet > 0; sheet--)
-    draw_rect(d, item, sheet * STACK, fill, false, radius);
-  draw_rect(d, item, 0, fill, warned, radius);
+    draw_rect(d, index, sheet * STACK, false, radius);
+  draw_rect(d, index, 0, warned, radius);
   draw_lines(d, item, warned);
   scene_add(d->scene, (struct scene_item){.kind = SCENE_CLOSE});
 }
@@ -160,23 +152,28 @@ static void leave(const struct diagram *d, size_t index, int64_t across,
 
 /* Frames */
 
-static void draw_frame(struct diagram *d, const struct diagram_part *part) {
+struct scene_item frame_box(const struct diagram *d,
+                            const struct diagram_part *part) {
   bool repeats = part->unit->count > 1;
   int64_t low = part->flip ? part->along + part->after : part->along;
   int64_t size = part->length - part->after;
   int64_t left = part->across - part->left;
   int64_t wide = part->left + part->right - (repeats ? 2 * STACK : 0);
-  struct scene_item box = {.kind = SCENE_BOX,
-                           .x = d->lr ? low : left,
-                           .y = d->lr ? left : low,
-                           .width = d->lr ? size : wide,
-                           .height = d->lr ? wide : size,
-                           .radius = 40,
-                           .fill = repeats ? PALETTE_REPEATS : NO_COLOUR,
-                           .stroke = PALETTE_FRAMES,
-                           .stroke_width = 60};
+  return (struct scene_item){.kind = SCENE_BOX,
+                             .x = d->lr ? low : left,
+                             .y = d->lr ? left : low,
+                             .width = d->lr ? size : wide,
+                             .height = d->lr ? wide : size,
+                             .radius = 40,
+                             .fill = repeats ? PALETTE_REPEATS : NO_COLOUR,
+                             .stroke = PALETTE_FRAMES,
+                             .stroke_width = 60};
+}
+
+static void draw_frame(struct diagram *d, const struct diagram_part *part) {
+  struct scene_item box = frame_box(d, part);
   int64_t title = text_extent(part->title, SMALL_SIZE, true) + BESIDE_TITLE;
-  for (int64_t sheet = repeats ? 2 : 0; sheet > 0; sheet--) {
+  for (int64_t sheet = part->unit->count > 1 ? 2 : 0; sheet > 0; sheet--) {
     struct scene_item below = box;
     below.x += sheet * STACK;
     below.y += sheet * STACK;

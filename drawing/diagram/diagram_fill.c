@@ -1,4 +1,4 @@
-/* Fills of a diagram's boxes: by family, or by cost. */
+/* Colours of a diagram's boxes: by family, or by cost. */
 #include "drawing/diagram/diagram.h"
 
 #include "drawing/scene/palette.h"
@@ -48,11 +48,20 @@ int item_fill(const struct diagram *d, size_t item) {
   if (d->c->options->tint != NETC_TINT_OP)
     return palette_heat(heat_step(d, heat_of(d, item)));
   if (row->group != NO_NODE)
-    return 0xf4f4f4;
+    return PALETTE_REPEATS;
   if (d->items.at[item].is_entry)
-    return 0xffffff;
-  return kind == &model_input_kind ? 0xffffff
+    return PALETTE_PAPER;
+  return kind == &model_input_kind ? PALETTE_PAPER
                                    : palette_fill(d->items.at[item].family);
+}
+
+int item_edge(const struct diagram *d, size_t item) {
+  return d->c->options->tint != NETC_TINT_OP ||
+                 item_row(d, item)->group != NO_NODE ||
+                 d->items.at[item].is_entry ||
+                 item_node(d, item)->kind == &model_input_kind
+             ? PALETTE_EDGES
+             : palette_outline(d->items.at[item].family);
 }
 
 int64_t item_bytes(const struct diagram *d, size_t item) {
@@ -68,8 +77,7 @@ int64_t item_bytes(const struct diagram *d, size_t item) {
 
 void diagram_find_scales(struct diagram *d) {
   for (size_t i = 0; i < d->items.count; i++) {
-    int64_t bytes = item_bytes(d, i), heat = heat_of(d, i);
-    d->most_bytes = bytes > d->most_bytes ? bytes : d->most_bytes;
+    int64_t heat = heat_of(d, i);
     d->most_heat = heat > d->most_heat ? heat : d->most_heat;
   }
 }

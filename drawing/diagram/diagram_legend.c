@@ -10,7 +10,8 @@ struct legend {
   bool drawn;
 };
 
-static void add_swatch(struct legend *l, int fill, struct slice words) {
+static void add_swatch(struct legend *l, int fill, int edge,
+                       struct slice words) {
   int64_t wide = (fill == NO_COLOUR ? 0 : 13 * POINT) +
                  text_extent(words, SMALL_SIZE, false);
   if (l->x > 0 && l->x + wide > l->width) {
@@ -25,8 +26,8 @@ static void add_swatch(struct legend *l, int fill, struct slice words) {
                                                  .width = 10 * POINT,
                                                  .height = 8 * POINT,
                                                  .fill = fill,
-                                                 .stroke = PALETTE_WORDS,
-                                                 .stroke_width = 50});
+                                                 .stroke = edge,
+                                                 .stroke_width = 75});
     scene_add(l->d->scene,
               (struct scene_item){.kind = SCENE_TEXT,
                                   .x = l->left + l->x +
@@ -39,14 +40,26 @@ static void add_swatch(struct legend *l, int fill, struct slice words) {
   l->x += wide + 10 * POINT;
 }
 
+/* A heading of the manual in the words of papers. */
+static void put_family(struct text *out, const char *heading) {
+  static const char *const words[][2] = {
+      {"Sequence", "embedding, attention, recurrence"},
+      {"Shape", "reshaping"},
+      {"Learned", "learned tensor"}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (strcmp(words[i][0], heading) == 0)
+      heading = words[i][1];
+  text_printf(out, "%c%s", (char)(heading[0] | 0x20), heading + 1);
+}
+
 static void add_families(struct legend *l) {
   const char *const *names = l->d->shown;
   for (int i = 0; i < MOST_FAMILIES; i++) {
-    if (!names[i])
+    if (!names[i] || palette_fill(i) == PALETTE_PAPER) /* a join says itself */
       continue;
     struct text word = text_new(l->d->arena);
-    text_printf(&word, "%c%s", (char)(names[i][0] | 0x20), names[i] + 1);
-    add_swatch(l, palette_fill(i), text_slice(&word));
+    put_family(&word, names[i]);
+    add_swatch(l, palette_fill(i), palette_outline(i), text_slice(&word));
   }
 }
 
@@ -56,7 +69,7 @@ static void add_heats(struct legend *l) {
                                       [NETC_TINT_PARAMS] = " parameters"};
   struct diagram *d = l->d;
   int64_t step = d->most_heat / (PALETTE_HEATS - 1) + 1;
-  add_swatch(l, palette_heat(0), slice_of("none"));
+  add_swatch(l, palette_heat(0), PALETTE_EDGES, slice_of("none"));
   for (int i = 1; i < PALETTE_HEATS; i++) {
     struct text text = text_new(d->arena);
     int64_t most = i + 1 < PALETTE_HEATS ? i * step : d->most_heat;
@@ -69,7 +82,7 @@ static void add_heats(struct legend *l) {
       text_put(&text, d->c->options->tint == NETC_TINT_SAVED
                           ? " kept for backward, a box"
                           : words[d->c->options->tint]);
-    add_swatch(l, palette_heat(i), text_slice(&text));
+    add_swatch(l, palette_heat(i), PALETTE_EDGES, text_slice(&text));
   }
 }
 
@@ -80,7 +93,7 @@ static void add_tail(struct legend *l, size_t kind) {
     return;
   text_printf(&text, "after each %s:", layer_kind_at(kind)->name);
   text_puts(&text, tail);
-  add_swatch(l, NO_COLOUR, text_slice(&text));
+  add_swatch(l, NO_COLOUR, NO_COLOUR, text_slice(&text));
 }
 
 static int64_t legend_walk(struct legend *l) {
@@ -88,16 +101,14 @@ static int64_t legend_walk(struct legend *l) {
     add_families(l);
   else
     add_heats(l);
-  if (l->d->most_bytes)
-    add_swatch(l, NO_COLOUR, slice_of("arrows: wider for more bytes"));
-  if (tightness(l->d)->bare_numbers && !tightness(l->d)->few_facts &&
+  if (!tightness(l->d)->few_facts &&
       l->d->c->options->notes == NETC_NOTE_PARAMS)
-    add_swatch(l, NO_COLOUR, slice_of("small numbers: parameters"));
+    add_swatch(l, NO_COLOUR, NO_COLOUR, slice_of("small numbers: parameters"));
   if (l->d->sections.count > 1)
-    add_swatch(l, NO_COLOUR,
+    add_swatch(l, NO_COLOUR, NO_COLOUR,
                slice_of("(A): drawn once, in a frame of its own"));
   if (l->d->stubs.count)
-    add_swatch(l, NO_COLOUR,
+    add_swatch(l, NO_COLOUR, NO_COLOUR,
                slice_of("a name at an arrow: a tensor from another place"));
   for (size_t i = 0; i < layer_kind_count() && tightness(l->d)->few_tails; i++)
     add_tail(l, i);

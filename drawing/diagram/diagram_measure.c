@@ -7,11 +7,12 @@
 const struct diagram_tightness *tightness(const struct diagram *d) {
   static const struct diagram_tightness levels[LEVELS] = {
       {110, 170, 120, 90, 1280, false, false, false, false, false},
-      {90, 140, 70, 90, 700, true, false, false, false, false},
+      {90, 140, 70, 90, 700, false, false, false, false, false},
+      {80, 130, 60, 80, 640, true, false, false, false, false},
       {80, 130, 60, 80, 640, true, true, false, false, false},
-      {80, 130, 60, 80, 640, true, true, true, false, false},
-      {72, 115, 60, 80, 600, true, true, true, false, true},
-      {72, 115, 60, 80, 540, true, true, true, true, true}};
+      {72, 115, 60, 80, 600, true, true, false, true, false},
+      {64, 96, 60, 80, 600, true, true, false, true, true},
+      {72, 115, 60, 80, 540, true, true, true, true, false}};
   return &levels[d->level];
 }
 

@@ -62,7 +62,7 @@ static struct slice labels_of_turns(const struct diagram *d, size_t row,
 /* True if the text of a box begins with the label of its output. */
 static bool is_shown(const struct diagram *d, const struct row *row,
                      int64_t node) {
-  if (d->c->options->plain) /* names are not shown */
+  if (!d->c->options->source_labels) /* names are not shown */
     return d->c->model->nodes.at[row->head].kind == &model_input_kind;
   return row->group == NO_NODE
              ? label_of_row(d, node).length > 0

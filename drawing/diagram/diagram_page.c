@@ -200,17 +200,14 @@ static void leave_item(struct sheet *s, const struct diagram_column *c,
   pen_to(pen, across, along);
 }
 
-static void draw_skip(struct sheet *s, const struct diagram_skip *skip,
-                      int *used) {
+/* The way in a lane beside the column or in the frame. */
+static struct diagram_pen
+way_beside(struct sheet *s, const struct diagram_skip *skip, int *used) {
   struct diagram *d = diagram_at(s);
   size_t from = column_of(s->l, skip->from), to = column_of(s->l, skip->to);
   struct diagram_column *a = &s->l->columns.at[from],
                         *b = &s->l->columns.at[to];
   struct diagram_pen pen = {.item = skip->from};
-  if (a->page != b->page || a->page != s->page) {
-    note_skip(s, skip, a, b);
-    return;
-  }
   int64_t end = item_middle(d, skip->to);
   int64_t lane =
       s->l->is_u ? a->across + a->right : lane_of_skip(skip, a, &used[from]);
@@ -227,8 +224,32 @@ static void draw_skip(struct sheet *s, const struct diagram_skip *skip,
     pen_to(&pen, lane, end);
   }
   pen_to(&pen, item_side(d, skip->to, to == from), end);
+  return pen;
+}
+
+static void pass_beside(struct sheet *s, const struct diagram_skip *skip,
+                        int *used) {
+  struct diagram *d = diagram_at(s);
+  struct diagram_pen pen = way_beside(s, skip, used);
   d->links.at[skip->link].drawn = true;
   pen_draw(d, &pen, true);
+}
+
+/* True if a line crosses a box. */
+static bool crosses(const struct diagram *d, const struct diagram_skip *skip,
+                    const struct diagram_pen *pen) {
+  for (size_t k = 1; k < pen->count; k++) {
+    struct point a = pen->at[k - 1], b = pen->at[k];
+    for (size_t i = 0; i < d->items.count; i++) {
+      const struct diagram_item *it = &d->items.at[i];
+      int64_t x = d->lr ? it->y : it->x, y = d->lr ? it->x : it->y;
+      if (i != skip->from && i != skip->to && most(a.x, b.x) > x &&
+          (a.x < b.x ? a.x : b.x) < x + item_across(d, it) &&
+          most(a.y, b.y) > y && (a.y < b.y ? a.y : b.y) < y + item_along(d, it))
+        return true;
+    }
+  }
+  return false;
 }
 
 static struct route_box route_box_of(const struct diagram *d, size_t item,
@@ -242,56 +263,117 @@ static struct route_box route_box_of(const struct diagram *d, size_t item,
                             .closed = (d->lr ? 0 : 2) + !leaves};
 }
 
-/* Leads a skip around everything; false: there is no way. */
-static bool route_skip(struct sheet *s, struct router *router,
-                       const struct diagram_skip *skip) {
+/* The way of a skip around everything; without points: there is none. */
+static struct diagram_pen way_around(struct sheet *s, struct router *router,
+                                     const struct diagram_skip *skip) {
   struct diagram *d = diagram_at(s);
   struct diagram_pen pen = {.item = skip->from};
   size_t room = sizeof pen.at / sizeof *pen.at;
   struct route_box from = route_box_of(d, skip->from, true);
   struct route_box to = route_box_of(d, skip->to, false);
+  struct scene_item frame = {0};
+  if (skip_is_framed(skip))
+    frame = frame_box(d, skip->frame);
+  router_stay(router, skip_is_framed(skip) ? &frame : NULL);
   pen.count = router_lead(router, &from, &to, skip->from, pen.at, room);
-  for (size_t i = 0; i < pen.count; i++) {
-    int64_t x = pen.at[i].x, y = pen.at[i].y;
+  return pen;
+}
+
+static void draw_way(struct sheet *s, const struct diagram_skip *skip,
+                     struct diagram_pen *pen) {
+  struct diagram *d = diagram_at(s);
+  for (size_t i = 0; i < pen->count; i++) {
+    int64_t x = pen->at[i].x, y = pen->at[i].y;
     if (d->lr)
-      pen.at[i] = (struct point){y, x};
+      pen->at[i] = (struct point){y, x};
     s->across = most(s->across, (d->lr ? y : x) + 2 * POINT);
     s->length = most(s->length, (d->lr ? x : y) + 2 * POINT - s->top);
   }
-  if (pen.count) {
-    d->links.at[skip->link].drawn = true;
-    pen_draw(d, &pen, true);
-  }
-  return pen.count > 0;
+  d->links.at[skip->link].drawn = true;
+  pen_draw(d, pen, true);
 }
 
 enum { MOST_ROUTED = 100 }; /* skips; more make no picture clear */
 
-static bool is_routed(const struct sheet *s, const struct diagram_skip *skip) {
-  return !s->l->is_u && !skip_is_framed(skip) &&
-         s->l->skips.count <= MOST_ROUTED &&
-         s->l->columns.at[column_of(s->l, skip->from)].page == s->page &&
-         s->l->columns.at[column_of(s->l, skip->to)].page == s->page;
+/* In a frame, a lane is the clearest way where no box is between. */
+static bool is_routed(struct sheet *s, const struct diagram_skip *skip,
+                      int *used) {
+  if (s->l->is_u || s->l->skips.count > MOST_ROUTED)
+    return false;
+  if (!skip_is_framed(skip))
+    return true;
+  struct diagram_pen pen = way_beside(s, skip, used);
+  return crosses(diagram_at(s), skip, &pen);
+}
+
+/* Leads skips in an order on a grid of `step`: their pens, by skip. Returns how
+ * many have no way; `*failed` is the place of the first. */
+static size_t lead_in_order(struct sheet *s, const size_t *order, size_t count,
+                            int64_t step, struct diagram_pen *pens,
+                            size_t *failed) {
+  struct diagram_paper *l = s->l;
+  size_t failures = 0;
+  struct point low = {NARROW_EDGE, NARROW_EDGE + s->title};
+  struct point high = {s->across, s->top + s->length + l->corridors * LANE};
+  if (l->d->lr)
+    high = (struct point){high.y, high.x};
+  struct router *router = router_new(l->d->scene, low, high, step);
+  for (size_t i = 0; i < count; i++) {
+    struct diagram_pen *pen = &pens[order[i]];
+    *pen = way_around(s, router, &l->skips.at[order[i]]);
+    if (pen->count == 0 && failures++ == 0)
+      *failed = i;
+  }
+  return failures;
+}
+
+/* Leads skips around boxes once the others are drawn. One for which nothing is
+ * left becomes the first; then the grid is finer; then it passes beside. */
+static void lead_skips(struct sheet *s, size_t *order, size_t count,
+                       int *used) {
+  static const int64_t steps[] = {5 * POINT, 5 * POINT, 3 * POINT};
+  struct diagram_paper *l = s->l;
+  struct diagram_pen *best = NULL;
+  size_t least = SIZE_MAX, at = 0;
+  for (size_t i = 0; i < sizeof steps / sizeof *steps && least > 0; i++) {
+    struct diagram_pen *pens =
+        arena_alloc(l->d->arena, l->skips.count, sizeof *pens);
+    size_t failed = order[at];
+    memmove(order + 1, order, at * sizeof *order);
+    *order = failed;
+    size_t failures = lead_in_order(s, order, count, steps[i], pens, &at);
+    if (failures < least) {
+      least = failures;
+      best = pens;
+    }
+  }
+  for (size_t i = 0; i < count; i++) {
+    const struct diagram_skip *skip = &l->skips.at[order[i]];
+    if (best[order[i]].count)
+      draw_way(s, skip, &best[order[i]]);
+    else
+      pass_beside(s, skip, used);
+  }
 }
 
 static void draw_skips(struct sheet *s) {
   struct diagram_paper *l = s->l;
   int *used = arena_alloc(l->d->arena, l->columns.count, sizeof *used);
-  struct router *router = NULL;
-  for (size_t i = 0; i < l->skips.count; i++)
-    if (!is_routed(s, &l->skips.at[i]))
-      draw_skip(s, &l->skips.at[i], used);
-  struct point low = {NARROW_EDGE, NARROW_EDGE + s->title};
-  struct point high = {s->across, s->top + s->length + l->corridors * LANE};
-  if (l->d->lr)
-    high = (struct point){high.y, high.x};
-  for (size_t i = 0; i < l->skips.count; i++)
-    if (is_routed(s, &l->skips.at[i])) {
-      if (!router)
-        router = router_new(l->d->scene, low, high);
-      if (!route_skip(s, router, &l->skips.at[i]))
-        draw_skip(s, &l->skips.at[i], used);
-    }
+  size_t *led = arena_alloc(l->d->arena, l->skips.count + 1, sizeof *led);
+  size_t count = 0;
+  for (size_t i = 0; i < l->skips.count; i++) {
+    const struct diagram_skip *skip = &l->skips.at[i];
+    struct diagram_column *a = &l->columns.at[column_of(l, skip->from)];
+    struct diagram_column *b = &l->columns.at[column_of(l, skip->to)];
+    if (a->page != b->page || a->page != s->page)
+      note_skip(s, skip, a, b);
+    else if (is_routed(s, skip, used))
+      led[count++] = i;
+    else
+      pass_beside(s, skip, used);
+  }
+  if (count)
+    lead_skips(s, led, count, used);
 }
 
 void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {

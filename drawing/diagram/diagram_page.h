@@ -110,10 +110,10 @@ bool layout_columns(struct diagram_paper *l);
 bool layout_pages(struct diagram_paper *l);
 
 /* diagram_route.c: leads lines around the boxes and lines of a scene, between
- * two corners. */
+ * two corners, on a grid of `step`. */
 struct router;
 struct router *router_new(const struct scene *scene, struct point low,
-                          struct point high);
+                          struct point high, int64_t step);
 
 /* A box that a line leaves or enters. */
 struct route_box {
@@ -121,6 +121,9 @@ struct route_box {
   int64_t stack; /* sheets below it and to its right */
   int closed;    /* the side that is closed: left, right, top, bottom: 0-3 */
 };
+
+/* The lines that follow stay in a frame; NULL: anywhere. */
+void router_stay(struct router *r, const struct scene_item *in);
 
 /* The points of a line, at most `room`; 0: there is no way. Lines of one owner
  * may share their way. */

@@ -7,10 +7,8 @@
 #include "drawing/scene/palette.h"
 
 enum {
-  STEP = 5 * POINT,      /* between lines of the grid */
   MOST_CELLS = 1 << 18,  /* of a larger picture the grid is coarser */
   MOST_STATES = 1 << 21, /* then lines pass beside columns */
-  CLEAR = 25,            /* between a line and a box */
   HEAD = 9 * POINT,      /* of an arrow, with what leads to it */
   CORNER = 5 * POINT,    /* of a box, where no line ends */
 };
@@ -46,13 +44,15 @@ struct route_entry {
 struct router {
   struct arena *arena;
   int64_t step, columns, rows;
+  int64_t clear;       /* between a line and a box */
   struct point origin; /* of the grid */
   struct route_cell *cells;
   struct route_step *steps; /* by state: cell and direction */
   VEC(struct route_entry) heap;
-  struct point low, high; /* the box that is looked for */
-  int run;                /* number of the line */
-  int64_t left;           /* states to look at, for all lines together */
+  struct point low, high;   /* the box that is looked for */
+  struct point least, last; /* the cells in which a line stays */
+  int run;                  /* number of the line */
+  int64_t left;             /* states to look at, for all lines together */
   int32_t owner;
 };
 
@@ -133,19 +133,20 @@ static void mark_item(struct router *r, const struct scene_item *item) {
   else if (item->kind == SCENE_BOX && frame)
     mark_frame(r, item);
   else if (item->kind == SCENE_BOX)
-    mark_box(r, item, CLEAR, false);
+    mark_box(r, item, r->clear, false);
   else if (item->kind == SCENE_LINE)
     for (size_t i = 1; i < item->point_count; i++)
       mark_line(r, item->points[i - 1], item->points[i], OTHER);
 }
 
 struct router *router_new(const struct scene *scene, struct point low,
-                          struct point high) {
+                          struct point high, int64_t step) {
   struct router *r = ARENA_NEW(scene->arena, struct router);
   r->arena = scene->arena;
   r->origin = low;
   r->left = MOST_STATES;
-  for (r->step = STEP;; r->step *= 2) {
+  r->clear = step / 2;
+  for (r->step = step;; r->step *= 2) {
     r->columns = (high.x - low.x) / r->step + 1;
     r->rows = (high.y - low.y) / r->step + 1;
     if (r->columns * r->rows <= MOST_CELLS)
@@ -205,7 +206,8 @@ static void offer(struct router *r, int64_t x, int64_t y, int direction,
   int64_t state = (y * r->columns + x) * DIRECTIONS + direction;
   struct route_step *step = &r->steps[state];
   int32_t on = cell->line[direction], over = cell->line[!direction];
-  if (cell->box || (on != FREE && on != r->owner))
+  if (cell->box || (on != FREE && on != r->owner) || x < r->least.x ||
+      y < r->least.y || x > r->last.x || y > r->last.y)
     return;
   price += PRICE_STEP + (cell->text ? PRICE_TEXT : 0) +
            (on == r->owner ? PRICE_SHARED : 0) +
@@ -260,12 +262,15 @@ static struct route_side side_of(const struct router *r,
   int64_t beside = x ? r->origin.y : r->origin.x;
   int64_t cell = (end - ahead + (low ? -clear : clear + r->step - 1)) / r->step;
   int64_t corner = length > 3 * CORNER ? CORNER : length / 3;
-  return (struct route_side){
+  struct route_side side = {
       .direction = x ? ALONG_X : ALONG_Y,
       .fixed = clamp(cell, count),
       .first = (other + corner - beside + r->step - 1) / r->step,
       .last = (other + length - corner - beside) / r->step,
       .end = end};
+  if (side.first > side.last) /* no line of the grid is between the corners */
+    side.first = side.last = (other + length / 2 - beside) / r->step;
+  return side;
 }
 
 static int64_t state_at(const struct router *r, const struct route_side *side,
@@ -275,15 +280,18 @@ static int64_t state_at(const struct router *r, const struct route_side *side,
   return (row * r->columns + column) * DIRECTIONS + direction;
 }
 
-/* The side of the box at which a state ends, or -1. */
+/* The side of the box at which a state ends, or -1. The line may bend there. */
 static int side_at(const struct router *r, const struct route_box *to,
                    int64_t state) {
+  int direction = (int)(state % DIRECTIONS);
   for (int s = 0; s < 4; s++) {
     struct route_side side = side_of(r, to, s, HEAD);
-    if (s == to->closed || state % DIRECTIONS != side.direction)
+    int32_t on = r->cells[state / DIRECTIONS].line[side.direction];
+    if (s == to->closed ||
+        (direction != side.direction && on != FREE && on != r->owner))
       continue;
     for (int64_t i = side.first; i <= side.last; i++)
-      if (state_at(r, &side, i, side.direction) == state)
+      if (state_at(r, &side, i, direction) == state)
         return s;
   }
   return -1;
@@ -292,7 +300,7 @@ static int side_at(const struct router *r, const struct route_box *to,
 /* Begins at the sides of a box. The number of a side is -2 - `from`. */
 static void start(struct router *r, const struct route_box *from) {
   for (int s = 0; s < 4; s++) {
-    struct route_side side = side_of(r, from, s, CLEAR + STEP / 2);
+    struct route_side side = side_of(r, from, s, r->clear + r->step / 2);
     for (int64_t i = side.first; s != from->closed && i <= side.last; i++) {
       int64_t cell = state_at(r, &side, i, 0) / DIRECTIONS;
       int64_t x = cell % r->columns, y = cell / r->columns;
@@ -316,6 +324,8 @@ static size_t follow(const struct router *r, int64_t state,
     if (count == 0)
       points[count++] =
           (struct point){x ? side.end : at.x, x ? at.y : side.end};
+    if (count == 1 && state % DIRECTIONS != side.direction)
+      points[count++] = at;
     next = r->steps[state].from;
     bool bends = next > 0 && (next - 1) % DIRECTIONS != state % DIRECTIONS;
     if (bends && count + 2 < room) { /* in the cell before this one */
@@ -328,6 +338,16 @@ static size_t follow(const struct router *r, int64_t state,
     points[count++] = (struct point){x ? side.end : at.x, x ? at.y : side.end};
     return count;
   }
+}
+
+void router_stay(struct router *r, const struct scene_item *in) {
+  r->least = (struct point){0};
+  r->last = (struct point){r->columns - 1, r->rows - 1};
+  if (!in)
+    return;
+  r->least = (struct point){column_at(r, in->x) + 1, line_at(r, in->y) + 1};
+  r->last = (struct point){column_at(r, in->x + in->width) - 1,
+                           line_at(r, in->y + in->height) - 1};
 }
 
 size_t router_lead(struct router *r, const struct route_box *from,

@@ -275,7 +275,7 @@ static void draw_pill(struct diagram *d, struct point size, struct point end,
                                           .height = size.y,
                                           .radius = size.y / 2,
                                           .fill = NO_COLOUR,
-                                          .stroke = PALETTE_INK,
+                                          .stroke = PALETTE_FRAMES,
                                           .stroke_width = 60});
 }
 

@@ -59,7 +59,7 @@ void diagram_find_tails(struct diagram *d) {
   size_t kinds = layer_kind_count();
   size_t *boxes = arena_alloc(d->arena, kinds + 1, sizeof *boxes);
   d->tails = arena_alloc(d->arena, kinds + 1, sizeof *d->tails);
-  for (size_t i = 0; i < d->items.count && !d->c->options->plain; i++) {
+  for (size_t i = 0; i < d->items.count && d->c->options->source_labels; i++) {
     size_t kind = d->items.at[i].kind;
     if (item_row(d, i)->group != NO_NODE || kind == kinds || item_sign(d, i) ||
         d->items.at[i].is_entry)
@@ -79,7 +79,7 @@ void diagram_find_tails(struct diagram *d) {
 
 struct slice shape_words(struct diagram *d, const struct shape *shape) {
   struct text text = text_new(d->arena);
-  shape_put(&text, shape, output_layout(d->c));
+  shape_put_grouped(&text, shape, output_layout(d->c));
   return text_tamed(d->arena, text_slice(&text), true);
 }
 
@@ -218,7 +218,7 @@ static void put_written(struct diagram *d, struct text *out,
 static void put_difference(struct diagram *d, struct text *out, int64_t group,
                            int64_t other) {
   const struct group *groups = d->c->model->groups.at;
-  if (group != other && (d->c->options->plain ||
+  if (group != other && (!d->c->options->source_labels ||
                          slice_equal(groups[group].call, groups[other].call)))
     group_put_differences(out, d->c, group, other);
 }
@@ -234,6 +234,25 @@ static void put_differences(struct diagram *d, struct text *out,
   put_difference(d, out, group, call->group);
   if (out->length == length)
     put_difference(d, out, group, d->rows.at[item->last_row].group);
+}
+
+/* Where there is little room: ", /2" as in papers for ", stride 2". */
+static void put_short(struct text *out, struct slice words) {
+  static const char *const shorter[][2] = {{", stride ", ", /"},
+                                           {"upsample ", "up "}};
+  while (words.length) {
+    size_t used = 1;
+    for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++) {
+      size_t length = strlen(shorter[i][0]);
+      if (words.length <= length || memcmp(words.at, shorter[i][0], length))
+        continue;
+      text_put(out, shorter[i][1]);
+      used = length;
+    }
+    if (used == 1)
+      text_putc(out, *words.at);
+    words = slice_from(words, used);
+  }
 }
 
 /* In plain words, which need no name from the source. */
@@ -252,7 +271,10 @@ static struct slice plain_words(struct diagram *d, size_t index,
   if (sign && row->end - row->first == 1)
     words = slice_of(sign);
   text = text_new(d->arena);
-  text_puts(&text, rounded(d->arena, words));
+  if (tightness(d)->short_words)
+    put_short(&text, rounded(d->arena, words));
+  else
+    text_puts(&text, rounded(d->arena, words));
   if (!text.length)
     row_put_name(&text, d->c, row);
   return text_slice(&text);
@@ -260,7 +282,7 @@ static struct slice plain_words(struct diagram *d, size_t index,
 
 static struct slice layer_words(struct diagram *d, size_t index,
                                 const uint64_t *said) {
-  if (d->c->options->plain)
+  if (!d->c->options->source_labels)
     return plain_words(d, index, said);
   const struct row *row = item_row(d, index);
   struct text text = text_new(d->arena), layer = text;
@@ -316,7 +338,8 @@ static void add_layer(struct diagram *d, struct diagram_label *label,
   struct diagram_item *item = &d->items.at[index];
   struct text text = text_new(d->arena);
   const struct diagram_call *call = call_of_group(d, item_row(d, index)->group);
-  struct slice *words = &item->words[tightness(d)->few_tails];
+  struct slice *words =
+      &item->words[tightness(d)->few_tails + tightness(d)->short_words];
   if (!words->at)
     *words = turns_words(d, index);
   text_puts(&text, *words);
@@ -341,12 +364,12 @@ static void put_note(struct diagram *d, struct diagram_label *label,
   }
   if (most == 0)
     return;
-  text_count(&text, least);
+  text_short_count(&text, least, params ? 'B' : 'G');
   if (least != most) {
     text_put(&text, "\xE2\x80\x93");
-    text_count(&text, most);
+    text_short_count(&text, most, params ? 'B' : 'G');
   }
-  if (!tightness(d)->bare_numbers || d->c->options->notes != NETC_NOTE_PARAMS)
+  if (d->c->options->notes != NETC_NOTE_PARAMS)
     put_plural(&text, params ? " parameters" : " MACs",
                least == 1 && most == 1);
   add_note(label, text_slice(&text));
@@ -469,13 +492,14 @@ const struct diagram_label *source_label(struct diagram *d, size_t index) {
   return label;
 }
 
-static struct slice group_title(struct diagram *d, int64_t index) {
+/* A block that is drawn once has the name of its boxes. */
+static struct slice group_title(struct diagram *d, int64_t index, bool once) {
   struct text text = text_new(d->arena);
   const struct group *group = &d->c->model->groups.at[index];
   bool labelled = !group->name.ordinal || group->name.repeated;
-  if (d->c->options->plain) {
+  if (!d->c->options->source_labels) {
     struct text plain = text_new(d->arena);
-    if (labelled)
+    if (labelled && !(once && group->call.length))
       plain_put_name(&plain, name_text(&group->name));
     else if (group->call.length)
       plain_put_call(&plain, group->call);
@@ -506,10 +530,10 @@ static struct slice turns_title(struct diagram *d,
     int64_t g = d->rows.at[item_any_row(item, i)].owner;
     for (int k = 0; k < up && g > 0; k++)
       g = model->groups.at[g].parent;
-    titles[i] = group_title(d, g > 0 ? g : unit->group);
+    titles[i] = group_title(d, g > 0 ? g : unit->group, unit->call);
   }
   return turns > 1 ? merge_titles(d->arena, titles, turns)
-                   : group_title(d, unit->group);
+                   : group_title(d, unit->group, unit->call);
 }
 
 struct slice frame_title(struct diagram *d, struct diagram_unit *unit) {

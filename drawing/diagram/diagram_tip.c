@@ -43,7 +43,7 @@ static struct slice item_href(struct diagram *d, const struct position *at) {
                 (unsigned)at->line);
     return text_slice(&href);
   }
-  if (d->c->options->plain || name.length == 0 || *name.at == '<' ||
+  if (!d->c->options->source_labels || name.length == 0 || *name.at == '<' ||
       slice_is(name, "-")) /* figures for papers do not link to files */
     return text_slice(&href);
   const char *links = d->c->options->links ? d->c->options->links : "";
@@ -107,7 +107,7 @@ void item_tip(struct diagram *d, size_t index, struct text *out, put_fn *put,
                           : " times, each like this");
   if (d->c->inlined) /* a page shows its sources itself */
     text_printf(&tip.line, "line %u", (unsigned)at.line);
-  else if (!d->c->options->plain)
+  else if (d->c->options->source_labels)
     text_printf(&tip.line, "%.*s:%u", SLICE_ARG(at.source->name),
                 (unsigned)at.line);
   end_line(&tip);

@@ -4,6 +4,7 @@
  */
 
 #include "drawing/diagram/diagram.h"
+#include "drawing/scene/palette.h"
 
 static void put_indent(struct text *out, int depth) {
   text_fill(out, ' ', 2 + 2 * (size_t)depth);
@@ -22,7 +23,10 @@ static void put_box(struct diagram *d, struct text *out, size_t index,
   }
   text_put(out, "\", tooltip=\"");
   item_tip(d, index, out, put_dot, "\\n");
-  text_printf(out, "\", fillcolor=\"#%06x\"", (unsigned)item_fill(d, index));
+  text_printf(
+      out, "\", fillcolor=\"#%06x\", color=\"#%06x\"",
+      (unsigned)item_fill(d, index),
+      (unsigned)(row->warning_count ? PALETTE_WARNING : item_edge(d, index)));
   if (item->opens_repeat || row->group != NO_NODE)
     text_put(out, ", shape=box3d");
   else if (item->link_count + item->stub_count == 0)
@@ -30,7 +34,7 @@ static void put_box(struct diagram *d, struct text *out, size_t index,
   else if (item->width == SIGN)
     text_put(out, ", shape=circle, margin=0");
   if (row->warning_count)
-    text_put(out, ", color=\"#a93226\", penwidth=2");
+    text_put(out, ", penwidth=2");
   text_put(out, "];\n");
 }
 

@@ -100,6 +100,15 @@ static int fill_of(const struct flow *flow, const struct flow_box *box) {
   return palette_fill(family_of(node->kind));
 }
 
+static int edge_of_fill(const struct flow *flow, const struct flow_box *box,
+                        int fill) {
+  const struct node *node =
+      &flow->c->model->nodes.at[flow_row(flow, box)->head];
+  return fill == PALETTE_PAPER || fill == PALETTE_REPEATS
+             ? PALETTE_EDGES
+             : palette_outline(family_of(node->kind));
+}
+
 static void put_fills(struct text *out, const struct flow *flow) {
   bool *known = arena_alloc(flow->c->arena, flow->count + 1, sizeof *known);
   for (size_t i = 0; i < flow->count; i++) {
@@ -107,7 +116,8 @@ static void put_fills(struct text *out, const struct flow *flow) {
     if (known[i])
       continue;
     text_printf(out, "  classDef f%06x fill:#%06x,stroke:#%06x,color:#%06x\n",
-                (unsigned)fill, (unsigned)fill, (unsigned)PALETTE_FRAMES,
+                (unsigned)fill, (unsigned)fill,
+                (unsigned)edge_of_fill(flow, &flow->boxes[i], fill),
                 (unsigned)PALETTE_INK);
     text_put(out, "  class ");
     for (size_t k = i; k < flow->count; k++)

@@ -1,9 +1,10 @@
 /*
- * Palette. The fills were found by a search: black text has a contrast of at
- * least 6 : 1 on each, each differs from the next by 3.7 steps of CIE lightness
- * (grey print), and any two are at least 15 apart in CIELAB, in full colour
- * vision and in deuteranopia after Machado et al., 2009. tests/test_diagrams.c
- * computes all three.
+ * Palette. The outlines were found by a search: each has a contrast of at least
+ * 3 : 1 to paper and differs from the next by 3.7 steps of CIE lightness (grey
+ * print), and any two are at least 15 apart in CIELAB, in full colour vision
+ * and in deuteranopia after Machado et al., 2009; convolution and attention 35.
+ * Black text has a contrast of at least 12 : 1 on each fill.
+ * tests/test_diagrams.c computes all of it.
  */
 #include "drawing/scene/palette.h"
 
@@ -20,11 +21,25 @@ const int palette_chart_inks[2][PALETTE_CHART_INKS] = {
     {PALETTE_PAPER, 0x1b1b1b, 0x595959, 0xdcdcdc, 0x333333},
     {0x16181d, 0xececec, 0xa9adb5, 0x3a3e46, 0xd0d3d8}};
 
-int palette_fill(int index) {
-  static const int fills[PALETTE_FILLS] = {
-      0xa8c0e7, 0xcdf2d8, 0xf4cf85, 0xfcd2f2, 0xf9f7bb,
-      0x5d9eb9, 0xb7d297, 0x4cafa5, 0xb8a797, 0xa3b0fa};
-  return fills[index % PALETTE_FILLS];
+/* By headings of the manual: convolution, pooling, dense, normalisation,
+ * activation, regularisation, shape, learned, join, sequence. */
+static const int outlines[PALETTE_FAMILIES] = {
+    0x1d7bc8, 0x5d9863, 0xb7710c, 0x939599, 0x546000,
+    0x8d3230, 0x56685c, 0x0a7984, 0x3c3e41, 0x551fb7};
+
+int palette_outline(int family) {
+  return outlines[family % PALETTE_FAMILIES];
+}
+
+/* A seventh of the outline's ink; joins are white. */
+int palette_fill(int family) {
+  enum { JOIN = 8 };
+  int outline = palette_outline(family), fill = 0;
+  if (family % PALETTE_FAMILIES == JOIN)
+    return PALETTE_PAPER;
+  for (int shift = 0; shift <= 16; shift += 8)
+    fill |= (0xff - (0xff - (outline >> shift & 0xff)) / 7) << shift;
+  return fill;
 }
 
 int palette_heat(int index) {

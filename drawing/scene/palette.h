@@ -1,9 +1,9 @@
-/* Palette: fills that differ in lightness, for grey print and colour
- * blindness. */
+/* Palette: pale fills with outlines that differ in lightness, for grey print
+ * and colour blindness. */
 #ifndef NETC_DRAWING_SCENE_PALETTE_H
 #define NETC_DRAWING_SCENE_PALETTE_H
 
-enum { PALETTE_FILLS = 10, PALETTE_HEATS = 6 };
+enum { PALETTE_FAMILIES = 10, PALETTE_HEATS = 6 };
 
 /*
  * Colours beside and around the boxes. These change on a dark screen; fills of
@@ -11,11 +11,13 @@ enum { PALETTE_FILLS = 10, PALETTE_HEATS = 6 };
  */
 enum {
   PALETTE_PAPER = 0xffffff,
-  PALETTE_INK = 0x000000,   /* edges of boxes and text in them */
+  PALETTE_INK = 0x000000,   /* text in boxes */
+  PALETTE_NOTES = 0x555555, /* small text in them */
+  PALETTE_EDGES = 0x444444, /* of boxes without a family */
   PALETTE_WORDS = 0x444444, /* shapes, titles, the legend */
-  PALETTE_ARROWS = 0x555555,
+  PALETTE_ARROWS = 0x777b82,
   PALETTE_FRAMES = 0x888888,
-  PALETTE_REPEATS = 0xf3f3f3, /* background of a repeating frame */
+  PALETTE_REPEATS = 0xf7f7f7, /* background of a repeating frame */
   PALETTE_WARNING = 0xa93226
 };
 struct palette_ink {
@@ -24,8 +26,9 @@ struct palette_ink {
 enum { PALETTE_INKS = 6 }; /* the paper is the first */
 extern const struct palette_ink palette_inks[PALETTE_INKS];
 
-/* The fill of a family of layers, by its number. */
-int palette_fill(int index);
+/* The outline of a family of layers, by its number, and its fill. */
+int palette_outline(int family);
+int palette_fill(int family);
 
 /* The fill of a cost, from low to high. */
 int palette_heat(int index);

@@ -64,22 +64,30 @@ static int shown_axis(const struct shape *shape, enum layout layout, int i) {
   return i == 0 ? shape->rank - 1 : i - 1;
 }
 
-static void put_size(struct text *out, int64_t size) {
-  if (size == SIZE_UNKNOWN)
+static void put_sizes(struct text *out, const struct shape *shape,
+                      enum layout layout,
+                      void (*put)(struct text *out, int64_t size)) {
+  for (int i = 0; i < shape->rank; i++) {
+    int64_t size = shape->dim[shown_axis(shape, layout, i)];
+    if (i)
+      text_putc(out, 'x');
+    if (size == SIZE_UNKNOWN)
+      text_putc(out, '?');
+    else
+      put(out, size);
+  }
+  if (!shape->rank)
     text_putc(out, '?');
-  else
-    text_int(out, size);
 }
 
 void shape_put(struct text *out, const struct shape *shape,
                enum layout layout) {
-  for (int i = 0; i < shape->rank; i++) {
-    if (i)
-      text_putc(out, 'x');
-    put_size(out, shape->dim[shown_axis(shape, layout, i)]);
-  }
-  if (!shape->rank)
-    text_putc(out, '?');
+  put_sizes(out, shape, layout, text_int);
+}
+
+void shape_put_grouped(struct text *out, const struct shape *shape,
+                       enum layout layout) {
+  put_sizes(out, shape, layout, text_count);
 }
 
 /* Writes the digits and returns their number. Errors format many shapes. */

@@ -59,6 +59,10 @@ static inline int64_t shape_channels(const struct shape *shape) {
 /* 50x50x3, or 3x50x50 by LAYOUT_CHW. */
 void shape_put(struct text *out, const struct shape *shape, enum layout layout);
 
+/* For pictures: 8,192x4,096. */
+void shape_put_grouped(struct text *out, const struct shape *shape,
+                       enum layout layout);
+
 /* shape_put() as a string of at most SHAPE_TEXT bytes, for messages. */
 #define SHAPE_TEXT (LIMIT_RANK * 21)
 struct shape_text {

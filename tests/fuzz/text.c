@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   netc_load_text(netc, "fuzz.net", text, size);
   render(netc);
   read_layers(netc, size);
-  options.plain = first >> 1 & 1;
+  options.source_labels = first >> 1 & 1;
   options.direction = first >> 2 & 1 ? NETC_RIGHT : NETC_DOWN;
   options.unfold = first >> 3 & 1;
   options.picture_width = widths[first >> 4 & 3];
