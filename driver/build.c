@@ -243,7 +243,7 @@ static int recompile(void *user, bool quiet) {
 
 static bool names_input(const struct net_options *o) {
   for (size_t i = 0; i < o->given_count; i++)
-    if (o->given[i].option == OPTION_SIZES && strchr(o->given[i].value, '='))
+    if (net_options_resizes(o, &o->given[i]) && strchr(o->given[i].value, '='))
       return true;
   return false;
 }
@@ -252,7 +252,7 @@ static bool names_input(const struct net_options *o) {
 static bool keeps_source(const struct net_options *o) {
   bool whole = !o->no_source;
   for (size_t i = 0; i < o->given_count; i++)
-    whole = whole && o->given[i].option != OPTION_SIZES;
+    whole = whole && !net_options_resizes(o, &o->given[i]);
   return whole;
 }
 

@@ -62,7 +62,8 @@ static void put_given(struct json *json, const struct net_options *o,
   json_member_open(json, key, '{');
   for (size_t i = 0; i < o->given_count; i++) {
     const struct option_given *given = &o->given[i];
-    if (given->option != option)
+    if (given->option != option ||
+        (option == OPTION_SIZES && !net_options_resizes(o, given)))
       continue;
     if (option == OPTION_SETTING)
       json_member_string(json, given->name, slice_of(given->value));

@@ -86,8 +86,9 @@ static int add_define(struct net_options *o, char *argument) {
   return status == NETC_OK ? EXIT_DONE : EXIT_USAGE;
 }
 
-/* --input 320x320x3, --input left=320x320x3 */
-static int set_sizes(struct net_options *o, const char *argument) {
+/* --input 320x320x3, --input left=320x320x3; `used` by the import of the net's
+ * file, so that the source has these sizes. */
+static int set_sizes(struct net_options *o, const char *argument, bool used) {
   char name[128];
   const char *equals = strchr(argument, '=');
   size_t length = equals ? (size_t)(equals - argument) : 0;
@@ -104,7 +105,7 @@ static int set_sizes(struct net_options *o, const char *argument) {
                     argument);
   if (net_options_is_axis(o, sizes))
     return o->axis(o->user, OPTION_SIZES, name, sizes);
-  if (netc_input_sizes(o->netc, name, sizes) == NETC_OK)
+  if (netc_input_sizes(o->netc, name, used ? NULL : sizes) == NETC_OK)
     return EXIT_DONE;
   return complain(EXIT_USAGE, "--input %s: %s", argument,
                   netc_message(o->netc));
@@ -380,7 +381,7 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_OUTPUT: return add_output(o, "", 0, value);
   case OPTION_EMIT: return add_emit(o, value);
   case OPTION_DEFINE: return add_define(o, value);
-  case OPTION_SIZES: return set_sizes(o, value);
+  case OPTION_SIZES: return set_sizes(o, value, false);
   case OPTION_LENGTH: return set_length(o, value);
   case OPTION_VARY: return vary_set(o, value);
   case OPTION_LORA: return set_lora(o, value);
@@ -501,6 +502,28 @@ static void note_base(const struct net_options *o, const char *path) {
              type);
 }
 
+bool net_options_resizes(const struct net_options *o,
+                         const struct option_given *given) {
+  bool used = false;
+  for (size_t i = 0; i < o->opening.sizes.count && !used; i++)
+    used = o->opening.sizes.at[i] == given->value;
+  return given->option == OPTION_SIZES && !used;
+}
+
+/* Imports a file of another framework, and leaves the library only those sizes
+ * that the import has not used. */
+static int import_net(struct net_options *o) {
+  bool source = o->opening.kind == KIND_COUNT;
+  int status = source ? refuse_import_options(o)
+                      : opening_import(&o->opening, o->given, o->given_count);
+  for (size_t i = 0; i < o->given_count && status == EXIT_DONE; i++) {
+    const struct option_given *given = &o->given[i];
+    if (given->option == OPTION_SIZES && !net_options_is_axis(o, given->value))
+      status = set_sizes(o, given->value, !net_options_resizes(o, given));
+  }
+  return status;
+}
+
 int net_options_try(struct net_options *options, struct netc *netc,
                     const char *path, enum netc_status *loaded) {
   struct opened_file *opening = &options->opening;
@@ -508,10 +531,7 @@ int net_options_try(struct net_options *options, struct netc *netc,
   if (!opening->open || strcmp(opening->operand, path) != 0) {
     status = opening_open(opening, path);
     if (status == EXIT_DONE)
-      status =
-          opening->kind == KIND_COUNT
-              ? refuse_import_options(options)
-              : opening_import(opening, options->given, options->given_count);
+      status = import_net(options);
     if (status == EXIT_DONE)
       status = beside_load_parts(options, netc);
     if (status != EXIT_DONE) {

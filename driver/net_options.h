@@ -98,6 +98,11 @@ bool net_options_read_more(struct net_options *options, enum command command,
 /* True if the command iterates over these values, a range or a list. */
 bool net_options_is_axis(const struct net_options *options, const char *values);
 
+/* True for an --input that changes the compiled source, not one that an import
+ * has used to make it. */
+bool net_options_resizes(const struct net_options *options,
+                         const struct option_given *given);
+
 /* The only output of -o; NULL: none. "-" counts. False after a complaint about
  * several. */
 bool net_options_output(const struct net_options *options, const char **path);

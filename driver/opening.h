@@ -18,6 +18,7 @@ struct opened_file {
   struct slice text;
   VEC(const char *) parts;  /* of a pipeline: paths of its other nets */
   VEC(const char *) beside; /* other files that an import has read */
+  VEC(const char *) sizes;  /* values of --input that an import has used */
   /* Kept when another file is opened: whether values of weights are wanted, a
    * file that has them, and then these as safetensors. */
   bool wants_values;

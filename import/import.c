@@ -37,10 +37,10 @@ bool import_example(struct graph *graph, const struct import_options *options,
 bool import_given(const struct import_options *options, struct slice name,
                   struct graph_shape *shape) {
   for (size_t i = 0; i < options->input_count; i++) {
-    const struct import_input *given = &options->inputs[i];
+    struct import_input *given = &options->inputs[i];
     if (!given->name || slice_is(name, given->name)) {
       *shape = given->shape;
-      return true;
+      return given->used = true;
     }
   }
   return false;

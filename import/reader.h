@@ -10,6 +10,7 @@
 struct import_input {
   const char *name; /* NULL: of the only input */
   struct graph_shape shape;
+  bool used; /* import_given() has given it */
 };
 
 /* A size that the file does not fix. */
@@ -46,7 +47,7 @@ struct import_options {
   const char *values;    /* path of the file with its weights, if needed */
   const char *templates; /* folder of the examples; NULL: none */
   import_template_fn *template_of; /* gives examples from memory, if not NULL */
-  const struct import_input *inputs;
+  struct import_input *inputs;
   size_t input_count;
   const struct import_size *sizes;
   size_t size_count;
@@ -62,7 +63,8 @@ struct import_options {
 bool import_example(struct graph *graph, const struct import_options *options,
                     const char *name, struct slice *source);
 
-/* Finds the command line's size for the input `name`, or for the only one. */
+/* Finds the command line's size for the input `name`, or for the only one, and
+ * marks it as used. */
 bool import_given(const struct import_options *options, struct slice name,
                   struct graph_shape *shape);
 

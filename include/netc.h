@@ -88,7 +88,8 @@ NETC_API const char *netc_message(const struct netc *netc);
  *   netc_input_sizes(netc, "", "320x320x3")
  *                                     sizes of the input with that name; "" is
  *                                     the only input, `_` keeps a size, and
- *                                     "1..512" gives bounds
+ *                                     "1..512" gives bounds; NULL restores the
+ *                                     sizes of the source
  *   netc_warn(netc, "no-huge-fc")     the text after -W
  *   netc_include(netc, "lib")         adds a folder in which `use` looks
  *   netc_confine(netc, "nets")        `use` opens only files below this folder

@@ -283,8 +283,20 @@ enum netc_status netc_define(struct netc *netc, const char *name,
   return context_call(netc, CALL_CHANGES, call_pair, &request);
 }
 
+static void call_forget_input(struct call *call) {
+  struct context_pairs *inputs = &call->netc->inputs;
+  const char *name = *(const char *const *)call->request;
+  size_t kept = 0;
+  for (size_t i = 0; i < inputs->count; i++)
+    if (!slice_is(inputs->at[i].name, name))
+      inputs->at[kept++] = inputs->at[i];
+  inputs->count = kept;
+}
+
 enum netc_status netc_input_sizes(struct netc *netc, const char *name,
                                   const char *sizes) {
+  if (!sizes)
+    return context_call(netc, CALL_CHANGES, call_forget_input, &name);
   struct pair_request request = {
       {slice_of(name), slice_of(sizes)}, load_try_input, &netc->inputs};
   return context_call(netc, CALL_CHANGES, call_pair, &request);

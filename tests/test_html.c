@@ -188,6 +188,16 @@ static void live_pages_have_the_compiler_and_what_was_chosen(void **state) {
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     assert_holds(r.out, words[i]);
   run_free(&r);
+  /* the source of an import has its sizes */
+  r = run("cd %s && printf 'import torch.nn as nn\nclass N(nn.Module):\n"
+          "  def __init__(self):\n    super().__init__()\n"
+          "    self.f = nn.Linear(8, 4)\n  def forward(self, f):\n"
+          "    return self.f(f)\n' >x.py && "
+          "bin/netc x.py --input f=8 --live -o y.html && cat y.html",
+          folder);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "\"input\": {}");
+  run_free(&r);
 }
 
 int main(void) {

@@ -302,6 +302,43 @@ static void frozen_parameters_are_noted(void **state) {
   }
 }
 
+/* The source calls the inputs at_a and at_b, as its layers are a and b. */
+static void sizes_of_several_inputs_are_those_of_the_file(void **state) {
+  (void)state;
+  const char *folder = scratch("inputs");
+  struct run r =
+      run("cat >%s/two.py <<'END'\nimport torch.nn as nn\n"
+          "class Two(nn.Module):\n    def __init__(self):\n"
+          "        super().__init__()\n"
+          "        self.a, self.b = nn.Linear(10, 4), nn.Linear(20, 4)\n"
+          "    def forward(self, a, b):\n"
+          "        return self.a(a) + self.b(b)\nEND\n"
+          "echo 'input 8; fc 4' >%s/one.net; cd %s\n"
+          "both='--input a=1x10 --input b=1x20' netc=$OLDPWD/" NETC "\n"
+          "$netc two.py $both && $netc two.py --predict $both -o x.json &&"
+          "$netc params two.py $both && $netc weights two.py $both &&"
+          "$netc diff two.py two.py $both && $netc check two.py two.py $both &&"
+          "$netc sweep two.py --batch 1,2 $both && $netc import two.py $both",
+          folder, folder, folder);
+  if (r.status)
+    print_error("%s%s", r.out, r.err);
+  assert_int_equal(r.status, 0);
+  assert_holds(r.out, "Two   128 parameters\n");
+  assert_holds(r.out, "two.py has no `param`\n");
+  assert_holds(r.out, "input at_b 1x20\n");
+  run_free(&r);
+  r = run("cd %s && netc=$OLDPWD/" NETC "\n"
+          "$netc check two.py one.net --input a=10 --input b=20; "
+          "$netc two.py --input a=10 --input b=20 --input c=3; "
+          "$netc import two.py --input a=10 --input b=20 --input c=3",
+          folder);
+  assert_holds(r.err, "the source has no input `a`; its only one is `input`\n");
+  assert_holds(r.err, "netc: the source has no input `c`\n");
+  assert_holds(r.err, "netc: --input: the file has no input `c`\n");
+  assert_string_equal(r.out, "");
+  run_free(&r);
+}
+
 static void folders_are_read_or_named(void **state) {
   (void)state;
   expect(NETC " check " FOLDER "parts --input 32x32x3", 0, NULL,
@@ -316,6 +353,7 @@ int main(void) {
       cmocka_unit_test(sources_are_what_a_person_would_write),
       cmocka_unit_test(files_of_a_program_are_read),
       cmocka_unit_test(frozen_parameters_are_noted),
+      cmocka_unit_test(sizes_of_several_inputs_are_those_of_the_file),
       cmocka_unit_test(folders_are_read_or_named),
       cmocka_unit_test(dependencies_are_all_files)};
   return run_table("pytorch source", refusals,

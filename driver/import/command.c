@@ -88,6 +88,22 @@ static int write_recognised(struct import_request *r) {
   return status == EXIT_DONE ? write_source(r) : status;
 }
 
+/* Refuses an --input that no input has taken. */
+static int refuse_unused(const struct import_request *r) {
+  for (size_t i = 0; i < r->options.input_count; i++) {
+    const struct import_input *input = &r->inputs[i];
+    if (!input->used && input->name)
+      return complain(EXIT_USAGE, "--input: the file has no input `%s`",
+                      input->name);
+    if (!input->used)
+      return complain(EXIT_USAGE,
+                      "--input: an import keeps the sizes that the file "
+                      "states; `netc %s --input SIZES` changes them",
+                      shell_word("%s", r->path).text);
+  }
+  return EXIT_DONE;
+}
+
 static int serve(struct import_request *r) {
   struct graph graph;
   struct imported result;
@@ -102,6 +118,8 @@ static int serve(struct import_request *r) {
     return write_recognised(r);
   if (status == EXIT_DONE)
     status = request_make_source(r, &r->opening, &graph, &result);
+  if (status == EXIT_DONE)
+    status = refuse_unused(r);
   if (status == EXIT_DONE && !graph.kept)
     status = allow_choices(r);
   if (status == EXIT_DONE && r->weights)

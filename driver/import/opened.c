@@ -75,6 +75,15 @@ static int keep_values(struct import_request *r, struct opened_file *opening,
              : output_failed("a temporary file", errno);
 }
 
+/* Keeps the values of --input that the import has used: its source has these
+ * sizes, perhaps for inputs of other names. */
+static void keep_sizes(const struct import_opened *o) {
+  size_t k = 0;
+  for (size_t i = 0; i < o->count; i++)
+    if (o->given[i].option == OPTION_SIZES && o->request.inputs[k++].used)
+      *VEC_PUSH(&o->opening->arena, &o->opening->sizes) = o->given[i].value;
+}
+
 static void run_opened(void *user) {
   struct import_opened *o = user;
   struct import_request *r = &o->request;
@@ -98,6 +107,7 @@ static void run_opened(void *user) {
     o->opening->text.at =
         arena_copy(&o->opening->arena, r->formatted.at, r->formatted.length);
     o->opening->text.length = r->formatted.length;
+    keep_sizes(o);
   }
 }
 

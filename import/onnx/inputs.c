@@ -212,13 +212,9 @@ static const char *element_word(struct onnx *x, int type, int index,
 }
 
 /* The command line's size, in netc's order, without the batch. */
-static const struct import_input *given_size(const struct onnx *x,
-                                             const char *name) {
-  for (size_t i = 0; i < x->options->input_count; i++)
-    if (!x->options->inputs[i].name ||
-        strcmp(x->options->inputs[i].name, name) == 0)
-      return &x->options->inputs[i];
-  return NULL;
+static bool is_given(const struct onnx *x, const char *name,
+                     struct graph_shape *given) {
+  return import_given(x->options, slice_of(name), given);
 }
 
 static bool unknown_axis(struct onnx *x, const char *name, int axis,
@@ -235,8 +231,7 @@ static bool unknown_axis(struct onnx *x, const char *name, int axis,
 
 /* The file's sizes; a dynamic batch is 1. */
 static bool input_dims(struct onnx *x, const Onnx__ValueInfoProto *info,
-                       const struct import_input *given, int *rank,
-                       int64_t *dims) {
+                       bool given, int *rank, int64_t *dims) {
   const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
   if (!type || !type->shape)
     return onnx_fail(x, "the input `%s` is not a tensor with a shape",
@@ -360,9 +355,8 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
   int64_t dims[MOST_AXES + 1];
   int rank;
   struct onnx_axes axes = {.count = 0};
-  struct graph_shape shape = {0};
-  bool known;
-  const struct import_input *given = given_size(x, info->name);
+  struct graph_shape shape = {0}, sizes = {0};
+  bool known, given = is_given(x, info->name, &sizes);
   if (!input_dims(x, info, given, &rank, dims))
     return false;
   if (rank > x->batch_axis && x->batch_axis >= 0 && dims[x->batch_axis] > 1) {
@@ -383,12 +377,12 @@ static bool add_input(struct onnx *x, const Onnx__ValueInfoProto *info,
     axes.order[axes.count++] = channels;
   if (axes.count == 0 && rank > 0)
     axes.order[axes.count++] = 0;
-  if (given && given->shape.rank == axes.count)
+  if (given && sizes.rank == axes.count)
     for (int i = 0; i < axes.count; i++)
-      dims[axes.order[i]] = given->shape.size[i];
+      dims[axes.order[i]] = sizes.size[i];
   else if (given)
     return onnx_fail(x, "--input has %d sizes, but the input `%s` has %d",
-                     given->shape.rank, onnx_shown(x, info->name), axes.count);
+                     sizes.rank, onnx_shown(x, info->name), axes.count);
   if (axes.count == 0 || axes.count > LIMIT_RANK)
     return onnx_fail(x, "the input `%s` has no axis except the batch",
                      onnx_shown(x, info->name));
@@ -414,7 +408,7 @@ static bool add_parameter(struct onnx *x, const Onnx__ValueInfoProto *info,
   int64_t dims[MOST_AXES + 1];
   int rank, batch_axis = x->batch_axis;
   x->batch_axis = -1;
-  bool right = input_dims(x, info, NULL, &rank, dims);
+  bool right = input_dims(x, info, false, &rank, dims);
   x->batch_axis = batch_axis;
   if (!right)
     return false;
@@ -436,12 +430,13 @@ static bool add_positions(struct onnx *x, const Onnx__ValueInfoProto *info,
   bool mask = strcmp(info->name, "attention_mask") == 0;
   bool places = strcmp(info->name, "position_ids") == 0;
   int64_t dims[MOST_AXES + 1], *to;
+  struct graph_shape sizes;
   const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info->type);
   int rank, type = tensor ? tensor->elem_type : 0;
   *done = (mask || places) && (type == TYPE_INT64 || type == TYPE_INT32);
   if (!*done)
     return true;
-  if (!input_dims(x, info, given_size(x, info->name), &rank, dims))
+  if (!input_dims(x, info, is_given(x, info->name, &sizes), &rank, dims))
     return false;
   *done = rank == 2 && dims[0] == 1;
   if (!*done)
@@ -469,9 +464,10 @@ struct input_marks {
 static bool asks_sizes(struct onnx *x, void *user, size_t i, int index,
                        int *axis) {
   const struct input_marks *marks = user;
+  struct graph_shape sizes;
   const Onnx__ValueInfoProto *info = x->model->graph->input[i];
   *axis = batch_axis_of(x, info, marks->boxes[index], marks->states[index]);
-  return !given_size(x, info->name) && !is_parameter(x, index, info) &&
+  return !is_given(x, info->name, &sizes) && !is_parameter(x, index, info) &&
          !(i > marks->first && is_of_reals(info));
 }
 
