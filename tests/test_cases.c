@@ -115,6 +115,9 @@ static void named_inputs_are_parameters(void **state) {
          "input 6x10x8\nadd {} { weight 6x10x8 }\nconv 8 1x1 nobias\n", "");
   expect(text_of(NETC " %s --parameter token --emit=csv=-", path), 0, "add1",
          "");
+  write_onnx_text(path, "shape 1x4\ny = MatMul x p4x3:b\n");
+  expect(text_of(NETC " import %s --parameter b", path), 0,
+         "net g\ninput 4\nfc 3 nobias\n", "");
   expect(text_of(NETC " import %s --parameter tokn", path), 1, "",
          "--parameter: the file has no input `tokn`");
   expect(NETC " import tests/data/import/caffe/SqueezeNet_v1.0_deploy.prototxt "

@@ -12,10 +12,10 @@ static const struct onnx_place {
   unsigned from, to;
 } weight_places[] = {
     {"Conv", 1, 2},  {"ConvTranspose", 1, 2},
-    {"Gemm", 1, 2},  {"BatchNormalization", 1, 4},
-    {"PRelu", 1, 1}, {"InstanceNormalization", 1, 2},
-    {"LSTM", 1, 3},  {"LayerNormalization", 1, 2},
-    {"GRU", 1, 3},   {"RNN", 1, 3},
+    {"PRelu", 1, 1}, {"BatchNormalization", 1, 4},
+    {"LSTM", 1, 3},  {"InstanceNormalization", 1, 2},
+    {"GRU", 1, 3},   {"LayerNormalization", 1, 2},
+    {"RNN", 1, 3},
 };
 
 const Onnx__TypeProto__Tensor *onnx_tensor_type(const Onnx__TypeProto *type) {
@@ -73,8 +73,6 @@ static bool names_inputs(struct onnx *x) {
 /* True for an input that is a parameter, exported without its values. */
 static bool is_parameter(struct onnx *x, int index,
                          const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto__Tensor *tensor = onnx_tensor_type(info->type);
-  size_t rank = tensor && tensor->shape ? tensor->shape->n_dim : 0;
   if (onnx_is_weight_name(x->values.at[index].name) || is_named(x, info->name))
     return true;
   for (size_t i = 0; i < x->ops.count; i++)
@@ -82,8 +80,6 @@ static bool is_parameter(struct onnx *x, int index,
       const struct onnx_op *op = &x->ops.at[i];
       if (op->ins[k] != index)
         continue;
-      if (k == 1 && rank == 2 && strcmp(op->type, "MatMul") == 0)
-        return true;
       for (size_t p = 0; p < sizeof weight_places / sizeof *weight_places; p++)
         if (strcmp(op->type, weight_places[p].type) == 0 &&
             k >= weight_places[p].from && k <= weight_places[p].to)
@@ -118,14 +114,34 @@ static size_t first_parameter(struct onnx *x) {
   return i;
 }
 
-static void note_suspect(struct onnx *x, size_t index, size_t first) {
+static size_t axes_count(const Onnx__ValueInfoProto *info) {
+  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
+  return type && type->shape ? type->shape->n_dim : SIZE_MAX;
+}
+
+/* True if a product has the value where a dense layer has its matrix. */
+static bool is_second_factor(const struct onnx *x, int value) {
+  for (size_t i = 0; i < x->ops.count; i++) {
+    const struct onnx_op *op = &x->ops.at[i];
+    if (op->in_count > 1 && op->ins[1] == value &&
+        word_index("MatMul Gemm", slice_of(op->type)))
+      return true;
+  }
+  return false;
+}
+
+static void note_suspect(struct onnx *x, size_t index, int value,
+                         size_t first) {
   const Onnx__ValueInfoProto *info = x->model->graph->input[index];
-  if (index > 0 && index < first && first < x->model->graph->n_input &&
-      is_of_reals(info))
+  bool before = index < first && first < x->model->graph->n_input;
+  if (index > 0 && is_of_reals(info) &&
+      (before || (axes_count(info) == 2 && is_second_factor(x, value)))) {
+    x->suspect = info->name;
     graph_note(x->graph,
                "`%s` is read as an input. The file has no values of "
                "parameters; if it is a parameter, write --parameter %s.",
                info->name, info->name);
+  }
 }
 
 enum taste { TASTE_NONE, TASTE_FIRST, TASTE_LAST };
@@ -336,11 +352,6 @@ static const bool *find_states(struct onnx *x) {
   return states;
 }
 
-static size_t axes_count(const Onnx__ValueInfoProto *info) {
-  const Onnx__TypeProto__Tensor *type = onnx_tensor_type(info->type);
-  return type && type->shape ? type->shape->n_dim : SIZE_MAX;
-}
-
 /* The batch axis of an input, which may differ from that of the others. */
 static int batch_axis_of(const struct onnx *x, const Onnx__ValueInfoProto *info,
                          bool boxes, bool state) {
@@ -509,7 +520,7 @@ bool onnx_read_inputs(struct onnx *x) {
     bool parameter =
         is_parameter(x, index, info) || (i > first && is_of_reals(info));
     if (!parameter)
-      note_suspect(x, i, first);
+      note_suspect(x, i, index, first);
     bool right = parameter ? add_parameter(x, info, value)
                            : add_input(x, info, value, index);
     x->batch_axis = batch_axis;

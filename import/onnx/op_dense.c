@@ -197,8 +197,13 @@ bool op_matmul(struct onnx *x) {
   const struct onnx_view *in = onnx_input(x, 0);
   if (!in)
     return false;
-  if (!b)
-    return product(x, in, onnx_operand(x, 1)->view);
+  if (!b) {
+    bool made = product(x, in, onnx_operand(x, 1)->view);
+    if (!made && x->suspect)
+      graph_help(x->graph, "if `%s` is a parameter, add --parameter %s",
+                 x->suspect, x->suspect);
+    return made;
+  }
   if (b->rank == 1) { /* one unit, whose axis is dropped */
     b = constant_with(x, b, 2, (const int64_t[]){1, b->count});
     if (!linear(x, in, b, &result))
@@ -219,6 +224,8 @@ bool op_gemm(struct onnx *x, const struct onnx_view *in) {
   double alpha = onnx_real(x, "alpha", 1);
   double beta = onnx_real(x, "beta", 1), number = 0;
   struct onnx_view a, result;
+  if (onnx_has(x, 1) && !b)
+    return op_gemm_of_tensors(x);
   if (in->at.rank != 2 || !b || b->rank != 2)
     return onnx_fail(x, "only a product with a matrix of weights is supported");
   a = *in;

@@ -142,17 +142,32 @@ static int crossed(struct onnx *x, int value) {
   return emit_transpose(x, value, perm, rank);
 }
 
-bool op_fused_matmul(struct onnx *x) {
+static int times(struct onnx *x, int value, double factor) {
+  return factor < 1 || factor > 1
+             ? emit_two(x, "Mul", value, emit_scalar(x, factor))
+             : value;
+}
+
+/* The product of the first two inputs as FusedMatMul and Gemm have it. */
+static int product(struct onnx *x) {
   int a = emit_input(x, 0), b = emit_input(x, 1);
-  double alpha = onnx_real(x, "alpha", 1);
+  a = onnx_int(x, "transA", 0) ? crossed(x, a) : a;
+  b = onnx_int(x, "transB", 0) ? crossed(x, b) : b;
+  return times(x, emit_two(x, "MatMul", a, b), onnx_real(x, "alpha", 1));
+}
+
+bool op_fused_matmul(struct onnx *x) {
   if (!onnx_has(x, 0) || !onnx_has(x, 1))
     return onnx_fail(x, "it needs two inputs");
   if (onnx_int(x, "transBatchA", 0) || onnx_int(x, "transBatchB", 0))
     return onnx_fail(x, "transposed batches are not supported");
-  a = onnx_int(x, "transA", 0) ? crossed(x, a) : a;
-  b = onnx_int(x, "transB", 0) ? crossed(x, b) : b;
-  int value = emit_two(x, "MatMul", a, b);
-  if (alpha < 1 || alpha > 1)
-    value = emit_two(x, "Mul", value, emit_scalar(x, alpha));
-  return emit_give(x, 0, activated(x, value));
+  return emit_give(x, 0, activated(x, product(x)));
+}
+
+bool op_gemm_of_tensors(struct onnx *x) {
+  int value = product(x);
+  if (onnx_has(x, 2))
+    value = emit_two(x, "Add", value,
+                     times(x, emit_input(x, 2), onnx_real(x, "beta", 1)));
+  return emit_give(x, 0, value);
 }

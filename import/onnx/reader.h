@@ -184,7 +184,8 @@ struct onnx {
   VEC(int) cuts;                       /* nodes that left-out operators read */
   VEC(const struct constant *) left;   /* parameters of left-out operators */
   const struct onnx_view *regions;     /* last pooled regions, or NULL */
-  bool lenient;                        /* leave out unsupported forms, too */
+  const char *suspect;          /* an input that may be a parameter, or NULL */
+  bool lenient;                 /* leave out unsupported forms, too */
   bool folded;                  /* batch norms were probably folded: folded.c */
   bool quantised, wide, stored; /* layers, wide layers, weights with scales */
 };
@@ -473,6 +474,9 @@ void onnx_find_attention(struct onnx *x);
 /* True if an operator can be folded. fold_name lists them, then NULL. */
 bool fold_knows(const char *type);
 const char *fold_name(size_t index);
+
+/* Reads a Gemm whose matrix is no constant. */
+bool op_gemm_of_tensors(struct onnx *x);
 
 /* Functions of the table's rows. `in` is the first input. */
 typedef bool onnx_op_fn(struct onnx *x);
