@@ -76,9 +76,11 @@ static size_t run_kernel(struct recurrent_run *s, size_t x, int64_t features,
   all.count = size_product(s->count, all.count);
   int zeros = 2 - recurrent_has_bias(s, false) - recurrent_has_bias(s, true);
   int64_t biases = size_product(zeros * s->gates, s->units);
-  struct extent unwanted = *tape_extent(s->tape, x); /* x's gradient */
-  if (s->tape->values.at[x].needs_gradient)
-    unwanted.count = 0;
+  const int64_t sizes[] = {tape_extent(s->tape, x)->count, s->state, s->units};
+  struct extent unwanted = extent_sample(0, WIDTH_NET); /* their gradients */
+  for (int i = 0; i < at.count; i++)
+    if (!s->tape->values.at[at.in[i]].needs_gradient)
+      unwanted.count = size_sum(unwanted.count, sizes[i]);
   add_zeros(s, &at, features);
   add_workspace(s, &at, features);
   size_t out = tape_run(

@@ -270,7 +270,8 @@ static int64_t work_of(struct run *run, const struct tape_op *op) {
   work = run_sum(run, work, packed_bytes(run, op));
   if (op->facts->gives_frozen)
     work = run_sum(run, work, run_frozen_bytes(run, op));
-  for (int i = 0; op->facts->out_count > 1 && i < op->facts->out_count; i++) {
+  bool apart = op->facts->out_count > 1 && !op->facts->gives_frozen;
+  for (int i = 0; apart && i < op->facts->out_count; i++) {
     size_t value = op->first_out + (size_t)i;
     if (!*run_gradient_of(run, value))
       more = run_sum(run, more, run_value_bytes(run, value));
