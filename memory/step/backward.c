@@ -431,7 +431,7 @@ static int give_on(struct run *run, const struct tape_op *op, size_t *made,
     size_t in = run_input_of(run, op, i), buffer = made[i];
     if (!deliver(run, op, in, buffer, made_rows(run, op, in, buffer, rows)))
       continue;
-    if (op->facts->matrix_last)
+    if (op->facts->matrix_last && !op->facts->plain)
       release_buffer(run, buffer);
     else
       made[added++] = buffer;
@@ -463,7 +463,12 @@ static void backward(struct run *run, const struct tape_op *op) {
     run_sum_samples(run, op, samples);
   else if (op->facts->input_by_sample)
     sum_input(run, op, &made[1]);
+  bool bias = run_sum_bias(run, op, again);
   int added = give_on(run, op, made, rows);
+  while (op->facts->matrix_last && added > 0)
+    release_buffer(run, made[--added]);
+  if (bias)
+    run_drop_bias(run, op);
   if (op->facts->by_sample)
     run_turn_sum(run, op);
   else

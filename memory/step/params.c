@@ -87,6 +87,20 @@ static void drop_added(struct run *run, const struct tape_op *op, int i) {
   run_change(run, PART_TEMPORARY, -bytes);
 }
 
+bool run_sum_bias(struct run *run, const struct tape_op *op, bool *again) {
+  const struct op_facts *facts = op->facts;
+  if (!facts->matrix_last || facts->by_sample || facts->param_count != 2 ||
+      !again[1])
+    return false;
+  run_add_to_param(run, op, param_of(run, op, 1));
+  again[1] = false;
+  return true;
+}
+
+void run_drop_bias(struct run *run, const struct tape_op *op) {
+  drop_added(run, op, 1);
+}
+
 /* A product's matrix, whose gradient is transposed, comes last and alone. Other
  * gradients that are added stay until all have been: give_on(). */
 void run_sum_param_gradients(struct run *run, const struct tape_op *op,

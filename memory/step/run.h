@@ -332,6 +332,13 @@ void run_param_gradients(struct run *run, const struct tape_op *op,
                          bool *again);
 void run_sum_param_gradients(struct run *run, const struct tape_op *op,
                              const bool *again);
+/*
+ * Sums a product's bias, which comes before the product's input and matrix in
+ * addmm, and clears its mark; false if there is nothing to sum. Its part stays
+ * until the input's gradient is passed on: run_drop_bias.
+ */
+bool run_sum_bias(struct run *run, const struct tape_op *op, bool *again);
+void run_drop_bias(struct run *run, const struct tape_op *op);
 
 /* A matrix with a gradient for each sample: bytes of all; their sum, before the
  * gradients of its inputs go on; a copy of the sum, after that. */
