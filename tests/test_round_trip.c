@@ -1,7 +1,7 @@
 /*
  * To ONNX and back: nets drawn from a grammar of what folds and shares, and
- * those that once did not come back. They have the same layers to train and
- * the same work, and give the same values.
+ * those that once did not come back. They have the same layers to train, the
+ * same work and the same outputs, and give the same values.
  */
 #define _XOPEN_SOURCE 700
 #include <stdarg.h>
@@ -256,6 +256,64 @@ static const struct returned *returned_as(const char *path) {
   return &other;
 }
 
+static int by_text(const void *a, const void *b) {
+  return strcmp(a, b);
+}
+
+static int by_size(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+enum { MOST_OUTPUTS = 16, MOST_TEXT = 80 };
+
+/*
+ * Sizes of the first `most` outputs, in order. The axes of one are sorted, and
+ * those of 1 left out: x.onnx has channels first, and a batch of 1 in the place
+ * of one step.
+ */
+static size_t outputs_of(const char *path, const char *source, size_t most,
+                         char texts[MOST_OUTPUTS][MOST_TEXT]) {
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_end end = {.size = sizeof end};
+  struct netc_layer layer = {.size = sizeof layer};
+  size_t count = 0;
+  assert_int_equal(netc_load_text(netc, path, source, strlen(source)), NETC_OK);
+  for (; count < most && netc_output(netc, count, &end) == NETC_OK; count++) {
+    int64_t dims[8];
+    int length = 0, rank;
+    assert_in_range(count, 0, MOST_OUTPUTS - 1);
+    assert_int_equal(netc_layer(netc, (size_t)end.layer, &layer), NETC_OK);
+    rank = layer.out.rank;
+    assert_in_range(rank, 1, 8);
+    memcpy(dims, layer.out.dims, (size_t)rank * sizeof *dims);
+    qsort(dims, (size_t)rank, sizeof *dims, by_size);
+    char *text = texts[count];
+    text[0] = '\0';
+    for (int k = 0; k < rank; k++)
+      if (dims[k] > 1)
+        length += snprintf(text + length, (size_t)(MOST_TEXT - length), "%lldx",
+                           (long long)dims[k]);
+  }
+  qsort(texts, count, MOST_TEXT, by_text);
+  netc_close(netc);
+  return count;
+}
+
+/* Outputs of a head for training, `shorter`, are the last ones. */
+static bool same_outputs(const char *path, const char *source,
+                         const char *again, bool shorter) {
+  char before[MOST_OUTPUTS][MOST_TEXT], after[MOST_OUTPUTS][MOST_TEXT];
+  size_t count = outputs_of("again.net", again, SIZE_MAX, after);
+  bool same =
+      outputs_of(path, source, shorter ? count : SIZE_MAX, before) == count;
+  for (size_t i = 0; same && i < count; i++)
+    same = strcmp(before[i], after[i]) == 0;
+  if (!same)
+    print_error("%s: other outputs\n%s\ngive\n%s\n", path, source, again);
+  return same;
+}
+
 static bool file_comes_back(const char *path) {
   const struct returned *r = returned_as(path);
   const char *folder = scratch("files");
@@ -269,8 +327,9 @@ static bool file_comes_back(const char *path) {
   if (right) {
     char *again = import(onnx, "");
     struct netc_totals a = totals_of(path, source), b = totals_of(onnx, again);
-    right =
-        a.param_count + r->more == b.param_count && a.mac_count == b.mac_count;
+    right = a.param_count + r->more == b.param_count &&
+            a.mac_count == b.mac_count &&
+            same_outputs(path, source, again, r->more < -1);
     free(again);
   } else {
     right = r->more == -1;
