@@ -354,6 +354,27 @@ static void the_command_line_wins_over_the_source(void **state) {
   netc_close(netc);
 }
 
+/* NULL: those of the source. */
+static void sizes_of_an_input_can_be_restored(void **state) {
+  (void)state;
+  struct netc *netc = netc_open(NULL, NULL);
+  static const char text[] = "input x 6x4\nlinear 3";
+  static const struct {
+    const char *name, *sizes;
+    int64_t first;
+  } calls[] = {{"x", "9x4", 9}, {"y", NULL, 9}, {"x", NULL, 6}};
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    struct netc_layer layer = {.size = sizeof layer};
+    assert_int_equal(netc_input_sizes(netc, calls[i].name, calls[i].sizes),
+                     NETC_OK);
+    assert_int_equal(netc_load_text(netc, "x.net", text, strlen(text)),
+                     NETC_OK);
+    assert_int_equal(netc_layer(netc, 0, &layer), NETC_OK);
+    assert_int_equal(layer.out.dims[0], calls[i].first);
+  }
+  netc_close(netc);
+}
+
 static void an_unused_definition_is_a_slip(void **state) {
   (void)state;
   struct netc *netc = netc_open(NULL, NULL);
@@ -1007,6 +1028,7 @@ int main(void) {
       cmocka_unit_test(whether_it_fits_is_told_without_searches),
       cmocka_unit_test(settings_are_checked_when_they_are_made),
       cmocka_unit_test(the_command_line_wins_over_the_source),
+      cmocka_unit_test(sizes_of_an_input_can_be_restored),
       cmocka_unit_test(an_unused_definition_is_a_slip),
       cmocka_unit_test(layers_say_what_they_are),
       cmocka_unit_test(memory_is_what_the_json_says),
