@@ -24,7 +24,7 @@ enum {
 static int most_lines(const char *source, bool composed) {
   if (!composed)
     return strstr(source, "softmax") || strstr(source, "input latent") ||
-                   strstr(source, "decoder: {")
+                   strstr(source, "down[0]") || strstr(source, "decoder: {")
                ? MOST_LINES_WRITTEN_OUT
                : MOST_LINES;
   return strstr(source, "input image") || strstr(source, "permute 1 0 2")
@@ -83,6 +83,66 @@ static int compare_rows(const char *csv, bool composed) {
 static void parameters_are_those_published(void **state) {
   (void)state;
   assert_true(compare_rows(FOLDER "truth.csv", false) >= 10);
+}
+
+/* Of one sample, from hooks on Linear, Conv2d, Conv3d and on attention of
+ * diffusers 0.40, PyTorch 2.6. */
+static void macs_are_those_of_diffusers(void **state) {
+  (void)state;
+  static const struct {
+    const char *path;
+    int64_t macs;
+  } cases[] = {{FOLDER "ddpm_cat.json", 248513757184},
+               {FOLDER "ddpm_cifar10.json", 6221856768},
+               {FOLDER "pixart_alpha_1024.json", 3254761783296},
+               {FOLDER "pixart_sigma_1024.json", 3316789886976},
+               {FOLDER "wan_t2v_1_3b.json", 141500893888512},
+               {FOLDER "wan_t2v_14b.json", 839185141596160},
+               {FOLDER "wan_ti2v_5b.json", 343461574213632}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char *source = import(cases[i].path, "");
+    assert_int_equal(totals_of(cases[i].path, source).mac_count, cases[i].macs);
+    free(source);
+  }
+}
+
+/* A config of tests/data with another line is the net with these parameters,
+ * as diffusers 0.40 creates it. */
+static void options_of_diffusers_are_counted(void **state) {
+  (void)state;
+  static const struct {
+    const char *path, *sed;
+    long long params;
+  } cases[] = {
+      {"ddpm_cat", "s/.attention_head_dim.: null/\"attention_head_dim\": 100/",
+       113525547},
+      {"ddpm_cat", "s/.center_input_sample.: false/\"add_attention\": false/",
+       112621571},
+      {"ddpm_cifar10",
+       "s/.center_input_sample.: false/\"num_class_embeds\": 10/", 35751427},
+      {"pixart_alpha_1024",
+       "s/.out_channels.: 8/\"out_channels\": null/;"
+       "s/.sample_size.: 128/\"sample_size\": 64/",
+       610837648},
+      {"wan_t2v_14b",
+       "s/.out_channels.: 16/\"out_channels\": null/;"
+       "s/.in_channels.: 16/\"in_channels\": 20/",
+       14288655440},
+      {"wan_t2v_1_3b", "s/.cross_attn_norm.: true/\"cross_attn_norm\": false/",
+       1418904640},
+  };
+  const char *folder = scratch("huggingface-options");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct run r = run("sed '%s' " FOLDER "%s.json >%s/config.json",
+                       cases[i].sed, cases[i].path, folder);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+    char path[700];
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    char *source = import(path, "");
+    assert_int_equal(totals_of(path, source).param_count, cases[i].params);
+    free(source);
+  }
 }
 
 /* Nets of examples/huggingface/decoder.net and its blocks. */
@@ -426,9 +486,34 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "[3, 4, 6, 3]}}}",
        "`model_cfg.vision_cfg.layers` is a list, not from 1"},
       {"{\"dim\": 8, \"n_kv_heads\": 0}", "`n_kv_heads` is 0, not from 1"},
+      {"{\"_class_name\": \"UNet3DConditionModel\"}",
+       "the _class_name `UNet3DConditionModel` is not supported"},
+      {"{\"_class_name\": \"UNet3DConditionModel\"}", "then `netc model.pt2`"},
       {"{\"_class_name\": \"UNet2DModel\"}",
-       "the _class_name `UNet2DModel` is not supported"},
-      {"{\"_class_name\": \"UNet2DModel\"}", "then `netc model.pt2`"},
+       "the config has no `block_out_channels`"},
+      {"{\"_class_name\": \"UNet2DModel\", " UNET
+       "\"down_block_types\": [\"DownBlock2D\", \"SkipDownBlock2D\"]}",
+       "`down_block_types[1]` is SkipDownBlock2D, not a kind of block that"},
+      {"{\"_class_name\": \"UNet2DModel\", " UNET
+       "\"down_block_types\": [\"DownBlock2D\", \"AttnDownBlock2D\"], "
+       "\"up_block_types\": [\"UpBlock2D\", \"UpBlock2D\"]}",
+       "`up_block_types[0]` is UpBlock2D, not AttnUpBlock2D"},
+      {"{\"_class_name\": \"UNet2DModel\", " UNET
+       "\"down_block_types\": [\"DownBlock2D\", \"DownBlock2D\"], "
+       "\"resnet_time_scale_shift\": \"scale_shift\"}",
+       "`resnet_time_scale_shift` is scale_shift, not supported here"},
+      {"{\"_class_name\": \"WanTransformer3DModel\", "
+       "\"added_kv_proj_dim\": 5120}",
+       "`added_kv_proj_dim` is 5120, not supported here"},
+      {"{\"_class_name\": \"WanTransformer3DModel\", "
+       "\"patch_size\": [2, 2]}",
+       "error: patch_size has three members"},
+      {"{\"_class_name\": \"PixArtTransformer2DModel\", "
+       "\"caption_channels\": 4096, \"attention_head_dim\": 64}",
+       "error: caption_channels makes texts of another width than "},
+      {"{\"_class_name\": \"Transformer2DModel\", "
+       "\"norm_type\": \"ada_norm_zero\"}",
+       "`norm_type` is ada_norm_zero, not supported here"},
       {"{\"_class_name\": \"UNet2DConditionModel\"}",
        "the config has no `block_out_channels`"},
       {"{\"_class_name\": \"UNet2DConditionModel\", " UNET
@@ -1030,6 +1115,8 @@ static void adapters_name_their_model(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(parameters_are_those_published),
+      cmocka_unit_test(macs_are_those_of_diffusers),
+      cmocka_unit_test(options_of_diffusers_are_counted),
       cmocka_unit_test(parameters_of_blocks_are_those_published),
       cmocka_unit_test(parameters_of_blocks_are_those_of_formulas),
       cmocka_unit_test(counts_are_those_of_transformers),
