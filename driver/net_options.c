@@ -5,6 +5,7 @@
 #include "driver/findings.h"
 #include "driver/vary.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -350,10 +351,24 @@ static int set_depth(struct net_options *o, const char *value) {
   return EXIT_DONE;
 }
 
+/* A rank with words, or an adapter of PEFT. */
 static int set_lora(struct net_options *o, const char *value) {
+  struct opening_lora lora;
+  o->lora_values = -1;
   if (netc_adapters(o->netc, value) == NETC_OK)
     return EXIT_DONE;
-  return complain(EXIT_USAGE, "--lora %s: %s", value, netc_message(o->netc));
+  if (!strchr(value, '/') && !file_identify(value).known)
+    return complain(EXIT_USAGE,
+                    "--lora %s: %s; or the folder of an adapter of PEFT", value,
+                    netc_message(o->netc));
+  int status = opening_lora(value, &lora);
+  if (status != EXIT_DONE)
+    return status;
+  o->lora_values = lora.values;
+  return netc_adapters(o->netc, lora.text) == NETC_OK
+             ? EXIT_DONE
+             : complain(EXIT_USAGE, "--lora %s: %s: %s", value, lora.text,
+                        netc_message(o->netc));
 }
 
 static int set_word(struct net_options *o, enum option_id option,
@@ -524,6 +539,22 @@ static int import_net(struct net_options *o) {
   return status;
 }
 
+/* Layers that the adapter was trained without, or that netc does not adapt. */
+static void note_adapter(struct net_options *o, struct netc *netc,
+                         const char *path) {
+  struct netc_totals totals = {.size = sizeof totals};
+  if (!has_given(o, OPTION_LORA) || o->lora_values < 0 ||
+      netc_totals(netc, &totals) != NETC_OK)
+    return;
+  if (totals.trainable_count != o->lora_values)
+    say_note(path, NULL,
+             "the adapter has %" PRId64 " values, but `--lora` adds %" PRId64
+             " to this net: it was trained for another net, or for other "
+             "layers of it",
+             o->lora_values, totals.trainable_count);
+  o->lora_values = -1;
+}
+
 int net_options_try(struct net_options *options, struct netc *netc,
                     const char *path, enum netc_status *loaded) {
   struct opened_file *opening = &options->opening;
@@ -550,6 +581,8 @@ int net_options_try(struct net_options *options, struct netc *netc,
   progress_erase(&options->progress);
   options->look.predict = options->predict_given || netc_asks_inference(netc);
   note_base(options, path);
+  if (*loaded == NETC_OK)
+    note_adapter(options, netc, path);
   return EXIT_DONE;
 }
 

@@ -54,6 +54,16 @@ int opening_pipeline(struct opened_file *opening, const char *folder);
  */
 int opening_adapter(struct opened_file *opening);
 
+/* An adapter as --lora has it, and its values in adapter_model.safetensors; -1:
+ * not known. */
+struct opening_lora {
+  char text[128];
+  int64_t values;
+};
+
+/* Reads adapter_config.json, or a folder with it. Returns an exit status. */
+int opening_lora(const char *path, struct opening_lora *lora);
+
 /* Kind of a file on disk by its bytes, without opening it; KIND_COUNT: a
  * source, or unknown. */
 enum file_kind_id opening_kind(const char *operand);

@@ -118,9 +118,11 @@ NETC_API enum netc_status netc_input_sizes(struct netc *netc, const char *name,
 NETC_API enum netc_status netc_lora(struct netc *netc, int64_t rank, bool all);
 
 /*
- * The same as a text, as `--lora` has it: RANK[:all][:TYPE], such as
- * "16:all:f32". TYPE (f32, bf16, f16) is that of the adapters, as PEFT has them
- * in 32 bits beside a net in 16.
+ * The same as a text, as `--lora` has it: RANK and words after colons, such as
+ * "16:all:f32". `all` adapts dense layers, too; `qv` and `qkv` (lora_on=) only
+ * these matrices of attention. f32, bf16 or f16 is the type of the adapters, as
+ * PEFT has them in 32 bits beside a net in 16. `alpha=32` and `dropout=0.05`
+ * are lora_alpha= and lora_dropout=.
  */
 NETC_API enum netc_status netc_adapters(struct netc *netc, const char *text);
 

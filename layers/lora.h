@@ -24,6 +24,9 @@ struct lora {
 /* Words of `lora_dtype`. */
 #define LORA_TYPES "f32 bf16 f16"
 
+/* Words of attention's `lora_on`. */
+#define LORA_ON "qv qkv qkvo padded"
+
 /* Rows of arg_spec for `lora=8 lora_alpha=16 lora_dropout=0.1 dora`. */
 #define LORA_SPECS(owner, member)                                             \
   ARG(INT, KEY, "lora", owner, member.rank, .min = 1, .fallback = "none",     \

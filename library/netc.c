@@ -333,8 +333,9 @@ static void call_adapters(struct call *call) {
     return;
   }
   context_say(call->netc,
-              "give a rank, with `:all` for all dense layers and `:f32` for "
-              "adapters in 32 bits: `16`, `16:all`, `16:all:f32`");
+              "give a rank, with `:all` for all dense layers or `:qv` for "
+              "queries and values, and `:f32` for adapters in 32 bits: `16`, "
+              "`16:all`, `16:qv:f32`");
   call->status = NETC_USAGE;
 }
 

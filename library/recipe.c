@@ -52,7 +52,8 @@ void recipe_open(const struct netc *netc, struct expansion *expansion) {
     adapters->rank = own.rank;
   if (!adapters->type)
     adapters->type = own.type;
-  adapters->all |= own.all;
+  if (!adapters->on)
+    adapters->all |= own.all;
 }
 
 /* Forgets the place of a setting, as the user has not written it. */

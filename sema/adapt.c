@@ -12,6 +12,41 @@
 #include "layers/lora.h"
 #include "sema/statements.h"
 
+/* NAME=X, a decimal number that is not given yet; strtod depends on the
+ * locale. */
+static bool take_real(struct slice word, const char *name, double most,
+                      double *value) {
+  double parts = 1;
+  size_t at = strlen(name);
+  if (!slice_begins(word, name) || at == word.length || *value > 0)
+    return false;
+  for (bool point = false; at < word.length; at++) {
+    if (word.at[at] == '.' && !point) {
+      point = true;
+    } else if (is_digit(word.at[at])) {
+      *value = 10 * *value + (word.at[at] - '0');
+      parts *= point ? 10 : 1;
+    } else {
+      return false;
+    }
+  }
+  *value /= parts;
+  return *value > 0 && *value <= most;
+}
+
+static bool take_word(struct adapters *adapters, struct slice word) {
+  int type = word_index(LORA_TYPES, word), on = word_index(LORA_ON, word);
+  bool all = slice_is(word, "all");
+  if (type ? adapters->type : (on || all) && (adapters->on || adapters->all))
+    return false;
+  adapters->type += type;
+  adapters->on += on;
+  adapters->all |= all;
+  return type || on || all ||
+         take_real(word, "alpha=", 1e9, &adapters->alpha) ||
+         take_real(word, "dropout=", 1, &adapters->dropout);
+}
+
 bool adapters_read(const char *text, struct adapters *adapters) {
   char *at;
   errno = 0;
@@ -20,10 +55,7 @@ bool adapters_read(const char *text, struct adapters *adapters) {
   *adapters = (struct adapters){.rank = rank};
   while (more && *at == ':') {
     struct slice word = {at + 1, strcspn(at + 1, ":")};
-    int type = word_index(LORA_TYPES, word);
-    more = type ? !adapters->type : slice_is(word, "all") && !adapters->all;
-    adapters->all |= !type;
-    adapters->type = type ? type : adapters->type;
+    more = take_word(adapters, word);
     at += 1 + word.length;
   }
   return more && !*at && at != text && !errno && rank > 0 && rank <= INT32_MAX;
@@ -99,9 +131,13 @@ void adapt_binding(struct expander *e, struct binding *b,
   *(int64_t *)give(b, "lora", span) = adapters->rank;
   if (adapters->type)
     *(int *)give(b, "lora_dtype", span) = adapters->type;
+  if (adapters->alpha > 0 && !was_given(b, "lora_alpha"))
+    *(double *)give(b, "lora_alpha", span) = adapters->alpha;
+  if (adapters->dropout > 0 && !was_given(b, "lora_dropout"))
+    *(double *)give(b, "lora_dropout", span) = adapters->dropout;
   if (attends && !was_given(b, "lora_on")) {
-    const struct arg_spec *on = &b->specs[row_of(b, "lora_on")];
-    *(int *)give(b, "lora_on", span) = word_index(on->words, slice_of("qkvo"));
+    int all = word_index(LORA_ON, slice_of("qkvo"));
+    *(int *)give(b, "lora_on", span) = adapters->on ? adapters->on : all;
   }
   e->in->adapters_used = true;
 }

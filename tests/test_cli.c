@@ -1321,6 +1321,11 @@ static void lora_is_what_would_be_written(void **state) {
        "-e 's/linear hidden_size tanh/linear hidden_size lora=8 tanh/' "
        "-e 's/    linear [a-z]*_size/& lora=8/'",
        "8:all", "--optimizer adamw --gpu t4"},
+      {"llama3.net",
+       "-e 's/^embed/freeze {; embed/' -e 's/^train/}; train/' "
+       "-e 's/attention heads/& lora=8 lora_on=qv lora_alpha=16 "
+       "lora_dropout=0.05/'",
+       "8:qv:alpha=16:dropout=0.05", "--dtype bf16 --gpu rtx4090"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const char *dir = scratch("lora");
@@ -1335,7 +1340,7 @@ static void lora_is_what_would_be_written(void **state) {
         NETC_PATH, cases[i].lora, cases[i].others, NETC_PATH, cases[i].others);
     assert_int_equal(r.status, 0);
     assert_string_equal(r.err, "");
-    assert_string_equal(r.out, i ? "37\n" : "32\n");
+    assert_string_equal(r.out, i == 1 ? "37\n" : "32\n");
     run_free(&r);
   }
   expect(NETC " examples/llama3.net --lora 16 --brief", 0,
@@ -1345,7 +1350,15 @@ static void lora_is_what_would_be_written(void **state) {
   expect(NETC " examples/llama3.net --lora 16 --unfold | tr -s '\\n ' ' '", 0,
          " nobias lora=16 lora_on=qkvo ", "");
   expect(NETC " examples/resnet50.net --lora 16", 2, "", "--lora 16:all");
-  expect(NETC " examples/resnet50.net --lora 16:al", 2, "", "`16:all`");
+  static const char *const wrong[] = {
+      "16:al",          "16:all:qv",         "16:qv:qkv",      "16:f32:bf16",
+      "16:dropout=1.5", "16:dropout=",       "16:alpha=1.2.3", "16:alpha=0",
+      "16:alpha=1e3",   "16:alpha=1:alpha=2"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    expect(text_of(NETC " examples/llama3.net --lora %s", wrong[i]), 2, "",
+           "`16:all`, `16:qv:f32`");
+  expect(NETC " examples/llama3.net --lora 16:qv --brief", 0,
+         "LoRA of rank 16 on qv of attention, ", "");
   expect(NETC " examples/resnet50.net --lora 16:all --brief", 0,
          "resnet50   25.6 M parameters, 48,768 trained\n", "");
   expect(NETC " examples/resnet50.net --lora 16:all", 0,

@@ -1088,28 +1088,141 @@ static void adapters_name_their_model(void **state) {
   assert_holds(r.err, "this is an adapter of meta-llama/Llama-3.1-8B: LORA of "
                       "rank 16 on q_proj, v_proj; adapter_model.safetensors "
                       "has 61,706 values\n");
-  assert_holds(r.err, "`lora_on=qv`");
+  assert_holds(r.err, text_of("`netc FOLDER --lora %s` counts", folder));
   run_free(&r);
-  write_in(folder, "adapter_config.json", text_of(json, "x", all));
+  write_in(folder, "adapter_config.json", text_of(json, "x", "\"head\""));
   r = run(NETC " import %s/adapter_config.json", folder);
   assert_int_equal(r.status, 1);
-  assert_holds(r.err, "`netc FOLDER --lora 16:all` counts it");
+  assert_holds(r.err, "`lora_on=qv`");
   run_free(&r);
   /* Llama 3.2 3B: 24,313,856 as PEFT counts them. */
   write_in(folder, "adapter_config.json", text_of(json, "base", all));
   r = run("mkdir %s/base && cp " FOLDER
           "llama_3_2_3b/config.json %s/base && " NETC
-          " %s --lora 16:all --emit=json",
-          folder, folder, folder);
+          " %s --lora %s --emit=json",
+          folder, folder, folder, folder);
   assert_int_equal(r.status, 0);
   assert_holds(r.out, "\"trainable_count\": 24313856");
-  assert_holds(r.err, "netc reads its model, and `--lora 16:all` adds");
+  assert_holds(r.err, text_of("reads its model, and `--lora %s` adds", folder));
   run_free(&r);
   /* A path out of the folder is no folder of it. */
   write_in(folder, "adapter_config.json", text_of(json, "../" FOLDER, all));
   r = run(NETC " %s", folder);
   assert_int_equal(r.status, 1);
   run_free(&r);
+}
+
+#define ADAPTER "{\"peft_type\": \"LORA\", \"r\": 16, \"bias\": \"none\",\n"
+#define QV "\"target_modules\": [\"v_proj\", \"q_proj\"]"
+
+/* `--lora FOLDER` is the rank and the words that the adapter says. */
+static void lora_takes_an_adapter(void **state) {
+  (void)state;
+  static const struct {
+    const char *json, *words;
+  } cases[] = {
+      {ADAPTER QV "}", "16:qv:f32"},
+      {ADAPTER QV ", \"lora_alpha\": 32, \"lora_dropout\": 0.05,\n"
+                  "\"modules_to_save\": null, \"rank_pattern\": {},\n"
+                  "\"exclude_modules\": []}",
+       "16:qv:f32:alpha=32:dropout=0.05"},
+      {ADAPTER QV ", \"lora_alpha\": 8, \"use_rslora\": true}",
+       "16:qv:f32:alpha=32"},
+      {ADAPTER QV ", \"lora_alpha\": 16}", "16:qv:f32"},
+      {ADAPTER QV ", \"lora_alpha\": 255, \"use_rslora\": true}",
+       "16:qv:f32:alpha=1020"},
+      {"{\"target_modules\": [\"q_proj\", \"k_proj\", \"v_proj\"]}",
+       "8:qkv:f32"},
+      {ADAPTER "\"target_modules\": [\"query_key_value\"]}", "16:qkv:f32"},
+      {ADAPTER "\"target_modules\": [\"to_k\", \"to_q\", \"to_v\", "
+               "\"to_out.0\"]}",
+       "16:qkvo:f32"},
+      {ADAPTER "\"target_modules\": \"all-linear\"}", "16:all:f32"},
+      {ADAPTER "\"target_modules\": [\"q_proj\", \"k_proj\", \"v_proj\", "
+               "\"out_proj\", \"fc1\", \"fc2\"]}",
+       "16:all:f32"},
+  };
+  const char *folder = scratch("huggingface-lora"),
+             *net = FOLDER "qwen3_8b.json";
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_in(folder, "adapter_config.json", cases[i].json);
+    struct run r = run(NETC " %s --lora %s --emit=json", net, folder);
+    struct run same =
+        run(NETC " %s --lora %s --emit=json", net, cases[i].words);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(r.out, same.out);
+    run_free(&r);
+    run_free(&same);
+  }
+  expect(text_of(NETC " check %s --lora %s/adapter_config.json --budget "
+                      "params=9G",
+                 net, folder),
+         0, "", NULL);
+  expect(text_of(NETC " sweep %s --lora %s --batch 1,2", net, folder), 0, "",
+         NULL);
+  expect(text_of(NETC " place %s --lora %s --gpus 8xh100", net, folder), 0, "",
+         NULL);
+  expect(NETC " " FOLDER "qwen3_8b.json --lora none", 2, "",
+         "or the folder of an adapter of PEFT");
+  expect(NETC " " FOLDER "qwen3_8b.json --lora " FOLDER, 3, "",
+         "cannot read " FOLDER "adapter_config.json");
+}
+
+/* What `--lora` cannot have is an error with its file, place and key. */
+static void odd_adapters_are_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *json, *told;
+  } cases[] = {
+      {ADAPTER QV ",\n \"modules_to_save\": [\"lm_head\", \"embed\"]}",
+       "adapter_config.json:3:21: error: `modules_to_save` is lm_head, embed, "
+       "which `--lora` does not support"},
+      {"{\"peft_type\": \"IA3\"}", "`peft_type` is IA3, which"},
+      {ADAPTER QV ", \"use_dora\": true}", "`use_dora` is true, which"},
+      {ADAPTER QV ", \"rank_pattern\": {\"a\": 3}}", "`rank_pattern` is an "},
+      {ADAPTER QV ", \"lora_dropout\": 1.5}",
+       "`lora_dropout` is 1.5, not from 0 to 1"},
+      {ADAPTER QV ", \"lora_alpha\": \"a\"}",
+       "`lora_alpha` is a, not from 0 to 1,000,000"},
+      {"{\"r\": 0, " QV "}", ":1:7: error: `r` is 0, not from 1 to 2^30"},
+      {"{\"bias\": \"all\", " QV "}", "`bias` is all, which"},
+      {"{\"r\": 8}", "the file has no `target_modules`"},
+      {"{\"target_modules\": \".*q_proj\"}",
+       "`target_modules` is .*q_proj: `--lora` adapts q and v, "},
+      {"{\"target_modules\": [\"q_proj\", \"up_proj\"]}",
+       "`target_modules` is q_proj, up_proj: `--lora` adapts"},
+      {"{\"target_modules\": []}", "`target_modules` is a list: `--lora`"},
+      {"{\"target_modules\": [1, null]}", "`target_modules` is a list: "},
+      {"{\"r\"}", "not JSON: a name and a colon were expected"},
+  };
+  const char *folder = scratch("huggingface-lora-odd");
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    write_in(folder, "adapter_config.json", cases[i].json);
+    expect(text_of(NETC " " FOLDER "qwen3_8b.json --lora %s", folder), 1, "",
+           cases[i].told);
+  }
+}
+
+/* Other values than the file beside it are a note. */
+static void values_of_an_adapter_are_compared(void **state) {
+  (void)state;
+  static const char net[] = "input tokens 16 : i32\nembed 100 32\nattention 4 "
+                            "causal%s\n";
+  const char *folder = scratch("huggingface-lora-values");
+  write_in(folder, "adapter_config.json", "{\"r\": 2, " QV "}");
+  write_in(folder, "x.net", text_of(net, ""));
+  write_in(folder, "own.net", text_of(net, " lora=2"));
+  struct run r = run("cd %s && \"$OLDPWD/\"" NETC " weights own.net --random 1 "
+                     "-o adapter_model.safetensors && \"$OLDPWD/\"" NETC
+                     " x.net --lora . --brief",
+                     folder);
+  assert_int_equal(r.status, 0);
+  assert_string_equal(r.err, "");
+  run_free(&r);
+  write_in(folder, "adapter_config.json", "{\"r\": 4, " QV "}");
+  expect(text_of(NETC " %s/x.net --lora %s --brief", folder, folder), 0,
+         "512 trained",
+         "the adapter has 256 values, but `--lora` adds 512 to this net");
 }
 
 int main(void) {
@@ -1129,6 +1242,9 @@ int main(void) {
       cmocka_unit_test(a_pipeline_reads_its_folder_alone),
       cmocka_unit_test(linked_weights_are_not_read),
       cmocka_unit_test(adapters_name_their_model),
+      cmocka_unit_test(lora_takes_an_adapter),
+      cmocka_unit_test(odd_adapters_are_refused),
+      cmocka_unit_test(values_of_an_adapter_are_compared),
       cmocka_unit_test(windows_are_those_of_the_config),
       cmocka_unit_test(long_lists_of_layers_take_linear_time),
       cmocka_unit_test(no_numbers_are_noted),

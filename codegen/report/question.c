@@ -138,11 +138,14 @@ static void put_adapters(const struct report_question *q) {
   const struct adapters *adapters = &q->c->expansion->adapters;
   if (q->predict || !adapters->rank)
     return;
-  struct slice type = {0};
+  struct slice type = {0}, on = {0};
   if (adapters->type)
     type = word_at(LORA_TYPES, adapters->type);
-  text_printf(q->line, "LoRA of rank %" PRId64 "%s%.*s on %s, ", adapters->rank,
-              type.length ? " in " : "", SLICE_ARG(type),
+  if (adapters->on)
+    on = word_at(LORA_ON, adapters->on);
+  text_printf(q->line, "LoRA of rank %" PRId64 "%s%.*s on %.*s%s%s, ",
+              adapters->rank, type.length ? " in " : "", SLICE_ARG(type),
+              SLICE_ARG(on), on.length ? " of " : "",
               !adapters->all                    ? "attention"
               : q->c->expansion->adapters_spare ? "all dense layers but the "
                                                   "output"

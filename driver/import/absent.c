@@ -30,6 +30,11 @@ int opening_adapter(struct opened_file *opening) {
   return opening_refuse(opening, KIND_ADAPTER);
 }
 
+int opening_lora(const char *path, struct opening_lora *lora) {
+  (void)lora;
+  return opening_refuse_file(path, KIND_ADAPTER, "");
+}
+
 bool opening_has_modules(struct opened_file *opening) {
   (void)opening;
   return false;

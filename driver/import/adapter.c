@@ -1,24 +1,88 @@
 /*
  * Folders of PEFT: adapter_config.json names the model that an adapter was
- * trained for. Its net is that model's, if that is in the folder.
+ * trained for, and the modules that have one. As an operand, its net is that
+ * model's, if that is in the folder; for --lora it is a rank and words.
  */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
+#include "base/guard.h"
 #include "driver/opening.h"
 #include "import/huggingface/huggingface.h"
 
 struct adapter {
-  struct opened_file *opening;
   struct facts facts;
   struct graph graph;
-  const char *folder;
+  const char *path, *folder;
+  const struct fact *wrong; /* what `--lora` cannot have; NULL: nothing */
+  const char *why;          /* and the reason */
 };
 
-/* Names of modules in transformers: attention, and other dense layers. */
-static const char *const projections[] = {"q_proj", "k_proj", "v_proj",
-                                          "o_proj"};
-static const char *const others[] = {"gate_proj", "up_proj", "down_proj"};
+/* Names of modules in transformers and diffusers, by their part of a layer:
+ * matrices of attention, and those of other dense layers, of which two or three
+ * are all. */
+static const struct adapter_module {
+  const char *name, *parts;
+} modules[] = {
+    {"q_proj", "q"},
+    {"k_proj", "k"},
+    {"v_proj", "v"},
+    {"o_proj", "o"},
+    {"out_proj", "o"},
+    {"query", "q"},
+    {"key", "k"},
+    {"value", "v"},
+    {"to_q", "q"},
+    {"to_k", "k"},
+    {"to_v", "v"},
+    {"to_out.0", "o"},
+    {"q", "q"},
+    {"k", "k"},
+    {"v", "v"},
+    {"o", "o"},
+    {"qkv_proj", "qkv"},
+    {"query_key_value", "qkv"},
+    {"c_attn", "qkv"},
+    {"Wqkv", "qkv"},
+    {"gate_proj", "g"},
+    {"up_proj", "u"},
+    {"gate_up_proj", "gu"},
+    {"down_proj", "d"},
+    {"fc1", "1"},
+    {"fc2", "2"},
+    {"c_fc", "1"},
+    {"c_proj", "o2"},
+};
+
+/* Sets of parts that `--lora` has a word for. */
+static const struct adapter_set {
+  const char *parts, *word;
+} sets[] = {{"qv", "qv"},
+            {"qkv", "qkv"},
+            {"qkvo", "qkvo"},
+            {"qkvogud", "all"},
+            {"qkvo12", "all"}};
+
+static const char parts[] = "qkvogud12";
+
+/* Keys that change the net in a way that `--lora` has no word for, and the only
+ * value that does not; "": null, or nothing in it. */
+static const struct adapter_key {
+  const char *name, *value;
+} keys[] = {
+    {"peft_type", "LORA"},     {"modules_to_save", ""},
+    {"bias", "none"},          {"lora_bias", "false"},
+    {"use_dora", "false"},     {"use_qalora", "false"},
+    {"use_bdlora", ""},        {"rank_pattern", ""},
+    {"target_parameters", ""}, {"trainable_token_indices", ""},
+    {"exclude_modules", ""},   {"layers_to_transform", ""},
+    {"layer_replication", ""}, {"arrow_config", ""},
+    {"kasa_config", ""},       {"monteclora_config", ""},
+    {"velora_config", ""},
+};
 
 static const char *word(struct adapter *a, const char *name) {
   const struct fact *f = fact_of(&a->facts, name);
@@ -27,9 +91,12 @@ static const char *word(struct adapter *a, const char *name) {
              : NULL;
 }
 
+/* LoraConfig of peft has 8 if the file is silent; 0: it is no rank. */
 static int64_t rank_of(const struct adapter *a) {
   const struct fact *f = fact_of(&a->facts, "r");
-  return f && f->kind == FACT_INT && f->integer > 0 ? f->integer : 0;
+  bool right =
+      f && f->kind == FACT_INT && f->integer > 0 && f->integer <= HUGGING_MOST;
+  return !f ? 8 : right ? f->integer : 0;
 }
 
 static const struct fact *target(struct adapter *a, int64_t i) {
@@ -42,67 +109,157 @@ static int64_t target_count(const struct adapter *a) {
   return f && f->kind == FACT_OBJECT && f->integer < 1000 ? f->integer : 0;
 }
 
-/* How many of these words are targets. */
-static size_t count_of(struct adapter *a, const char *const *words,
-                       size_t count) {
-  size_t found = 0;
-  for (int64_t i = 0; i < target_count(a); i++)
-    for (size_t j = 0; j < count; j++) {
-      const struct fact *f = target(a, i);
-      found += f && f->kind == FACT_WORD && slice_is(f->text, words[j]);
-    }
-  return found;
-}
-
-/* "`netc BASE --lora 16:all` counts .."; "" if no option does. */
-static const char *option_of(struct adapter *a) {
-  const struct fact *f = fact_of(&a->facts, "target_modules");
-  size_t inner = count_of(a, projections, 4), outer = count_of(a, others, 3);
-  size_t count = (size_t)target_count(a);
-  bool all = (f && f->kind == FACT_WORD && slice_is(f->text, "all-linear")) ||
-             (inner == 4 && outer == 3 && count == 7);
-  if (rank_of(a) == 0 || (!all && (inner != 4 || count != 4)))
-    return "";
-  return graph_text(&a->graph, " --lora %lld%s", (long long)rank_of(a),
-                    all ? ":all" : "");
-}
-
-static void put_targets(struct adapter *a, struct text *text) {
-  const struct fact *f = fact_of(&a->facts, "target_modules");
+/* "lm_head, embed_tokens", or the value as the file has it. */
+static const char *shown(struct adapter *a, const struct fact *f) {
   enum { SHOWN = 8 };
-  if (f && f->kind == FACT_WORD)
-    text_printf(text, " on %.*s", SLICE_ARG(f->text));
-  for (int64_t i = 0; i < target_count(a) && i < SHOWN; i++)
-    if (target(a, i) && target(a, i)->kind == FACT_WORD)
-      text_printf(text, "%s%.*s", i ? ", " : " on ",
-                  SLICE_ARG(target(a, i)->text));
-  if (target_count(a) > SHOWN)
-    text_put(text, " and others");
+  struct text text = text_new(a->graph.arena);
+  for (int64_t i = 0; f->kind == FACT_OBJECT && i < f->integer && i < SHOWN;
+       i++) {
+    const struct fact *member =
+        fact_of(&a->facts, graph_text(&a->graph, "%.*s_%lld",
+                                      SLICE_ARG(f->name), (long long)i));
+    if (member && member->kind == FACT_WORD)
+      text_printf(&text, "%s%.*s", i ? ", " : "", SLICE_ARG(member->text));
+  }
+  if (text.length == 0)
+    text_puts(&text, f->text);
+  else if (f->integer > SHOWN)
+    text_put(&text, " and others");
+  return text_string(&text);
 }
 
-/* The adapter's own values, if they are beside it. */
-static void put_values(struct adapter *a, struct text *text) {
-  static const char name[] = "adapter_model.safetensors";
+/* False. */
+static bool wrong(struct adapter *a, const struct fact *fact, const char *why) {
+  a->wrong = fact;
+  a->why = why;
+  return false;
+}
+
+/* The first key that `--lora` has no word for; NULL: there is none. */
+static const struct fact *odd_key(const struct adapter *a) {
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    const struct fact *f = fact_of(&a->facts, keys[i].name);
+    bool empty = !f || (f->kind == FACT_OBJECT && f->integer == 0);
+    if (!empty && !slice_is(f->text, keys[i].value))
+      return f;
+  }
+  return NULL;
+}
+
+/* The word of `--lora` for the target modules; NULL: there is none. */
+static const char *set_of(struct adapter *a, const struct fact *targets) {
+  bool has[sizeof parts] = {false};
+  struct text set = text_new(a->graph.arena);
+  if (targets->kind == FACT_WORD && slice_is(targets->text, "all-linear"))
+    return "all";
+  for (int64_t i = 0; i < target_count(a); i++) {
+    const struct fact *f = target(a, i);
+    const char *of = NULL;
+    for (size_t j = 0; f && j < sizeof modules / sizeof *modules; j++)
+      if (f->kind == FACT_WORD && slice_is(f->text, modules[j].name))
+        of = modules[j].parts;
+    if (!of)
+      return NULL;
+    for (; *of; of++)
+      has[strchr(parts, *of) - parts] = true;
+  }
+  for (size_t i = 0; parts[i]; i++)
+    if (has[i])
+      text_putc(&set, parts[i]);
+  for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+    if (slice_is(text_slice(&set), sets[i].parts))
+      return sets[i].word;
+  return NULL;
+}
+
+/* ":dropout=0.05" unless it is `usual`; false: it is not from 0 to `most`. */
+static bool put_number(struct adapter *a, struct text *text, const char *key,
+                       const char *name, double factor, double usual,
+                       double most) {
+  const struct fact *f = fact_of(&a->facts, key);
+  bool number = f && (f->kind == FACT_INT || f->kind == FACT_REAL);
+  double value =
+      number ? strtod(graph_text(&a->graph, "%.*s", SLICE_ARG(f->text)), NULL)
+             : 0;
+  value *= factor;
+  if (f && (!number || value < 0 || value > most))
+    return wrong(a, f,
+                 most > 1 ? ", not from 0 to 1,000,000" : ", not from 0 to 1");
+  if (value < 1e-4 || fabs(value - usual) < 1e-9)
+    return true;
+  text_printf(text, ":%s=", name);
+  text_fixed(text, value, 6); /* without an exponent */
+  return true;
+}
+
+/*
+ * "16:qv:f32:alpha=32": what `--lora` takes for the adapter; NULL if it has no
+ * words for that, and `wrong` says why. PEFT has adapters in 32 bits
+ * (autocast_adapter_dtype of peft's mapping_func.py).
+ */
+static const char *lora_of(struct adapter *a) {
+  const struct fact *targets = fact_of(&a->facts, "target_modules");
+  const struct fact *rslora = fact_of(&a->facts, "use_rslora");
+  const struct fact *odd = odd_key(a);
+  int64_t rank = rank_of(a);
+  bool rooted = rslora && rslora->kind == FACT_BOOL && rslora->integer;
+  const char *set = targets ? set_of(a, targets) : NULL;
+  struct text text = text_new(a->graph.arena);
+  if (odd)
+    wrong(a, odd, ", which `--lora` does not support");
+  else if (rank == 0)
+    wrong(a, fact_of(&a->facts, "r"), ", not from 1 to 2^30");
+  else if (!targets)
+    wrong(a, NULL, "the file has no `target_modules`");
+  else if (!set)
+    wrong(
+        a, targets,
+        ": `--lora` adapts q and v, q, k and v, or q, k, v and o of attention, "
+        "or all dense layers");
+  if (odd || rank == 0 || !set)
+    return NULL;
+  text_printf(&text, "%lld:%s:f32", (long long)rank, set);
+  bool right = put_number(a, &text, "lora_alpha", "alpha",
+                          rooted ? sqrt((double)rank) : 1, (double)rank, 1e6) &&
+               put_number(a, &text, "lora_dropout", "dropout", 1, 0, 1);
+  return right ? text_string(&text) : NULL;
+}
+
+static const char stored[] = "adapter_model.safetensors";
+
+/* Values of the adapter that are beside it, or only those that are named so;
+ * -1: there is no such file; or a fault. */
+static int64_t stored_values(struct adapter *a, const char *named,
+                             const char **fault) {
   struct tensor_file file;
   int64_t values = 0;
-  const char *path = graph_text(&a->graph, "%s/%s", a->folder, name);
+  const char *path = graph_text(&a->graph, "%s/%s", a->folder, stored);
   if (!stored_is_inside(a->graph.arena, a->folder, path))
-    return;
+    return -1;
   bool right = tensors_open(&file, path, a->graph.arena);
+  *fault = right ? NULL : file.fault;
   for (size_t i = 0; right && i < file.tensors.count; i++)
-    values += file.tensors.at[i].count;
-  if (right)
-    text_printf(text, "; %s has %s values", name, count_text(values).text);
-  else
-    text_printf(text, "; %s: %s", name, file.fault);
+    if (strstr(file.tensors.at[i].name, named))
+      values += file.tensors.at[i].count;
   tensors_close(&file);
+  return values;
+}
+
+static void put_values(struct adapter *a, struct text *text) {
+  const char *fault = NULL;
+  int64_t values = stored_values(a, "", &fault);
+  if (fault)
+    text_printf(text, "; %s: %s", stored, fault);
+  else if (values >= 0)
+    text_printf(text, "; %s has %s values", stored, count_text(values).text);
 }
 
 /* "an adapter of X: LORA of rank 16 on q_proj, v_proj; .." */
 static const char *describe(struct adapter *a) {
   struct text text = text_new(a->graph.arena);
-  const char *type = word(a, "peft_type"), *base;
-  base = word(a, "base_model_name_or_path");
+  const struct fact *targets = fact_of(&a->facts, "target_modules");
+  const char *type = word(a, "peft_type");
+  const char *base = word(a, "base_model_name_or_path");
   text_printf(&text, "an adapter of %s",
               base ? base
                    : "a model that it does "
@@ -111,7 +268,8 @@ static const char *describe(struct adapter *a) {
     text_printf(&text, ": %s", type);
   if (rank_of(a))
     text_printf(&text, " of rank %lld", (long long)rank_of(a));
-  put_targets(a, &text);
+  if (targets)
+    text_printf(&text, " on %s", shown(a, targets));
   put_values(a, &text);
   return text_string(&text);
 }
@@ -131,43 +289,119 @@ static const char *base_of(struct adapter *a) {
   return NULL;
 }
 
-static int refuse(struct adapter *a, const char *what) {
-  const char *option = option_of(a);
+/* The operand as `--lora` takes it. */
+static const char *option_of(struct adapter *a, const struct opened_file *o) {
+  return graph_text(&a->graph, "--lora %s", shell_word("%s", o->operand).text);
+}
+
+static int refuse(struct adapter *a, const struct opened_file *o,
+                  const char *what) {
+  bool counted = lora_of(a) && strcmp(o->path, "-") != 0;
   const char *help =
-      *option
+      counted
           ? graph_text(&a->graph,
-                       "give netc the folder of that model: `netc FOLDER%s` "
-                       "counts it with such an adapter",
-                       option)
+                       "give netc the folder of that model: `netc FOLDER %s` "
+                       "counts it with this adapter",
+                       option_of(a, o))
           : "give netc the folder of that model; `netc import FOLDER -o "
             "x.net` writes its source, in which a layer takes `lora=RANK` "
             "and attention `lora_on=qv`";
-  return complain_of(EXIT_SOURCE, a->opening->path, help, "this is %s", what);
+  return complain_of(EXIT_SOURCE, o->path, help, "this is %s", what);
+}
+
+/* The path is that of adapter_config.json. Returns an exit status. */
+static int read_config(struct adapter *a, struct arena *arena, const char *path,
+                       struct slice text) {
+  const char *slash = strrchr(path, '/');
+  *a = (struct adapter){.path = path, .folder = "."};
+  graph_open(&a->graph, arena);
+  if (slash)
+    a->folder =
+        arena_copy(arena, path, (size_t)(slash - path) + (slash == path));
+  if (facts_read_json(&a->facts, &a->graph, text))
+    return EXIT_DONE;
+  return complain_at(EXIT_SOURCE, path, a->graph.error.line,
+                     a->graph.error.column, NULL, "%.*s",
+                     SLICE_ARG(a->graph.error.message));
 }
 
 int opening_adapter(struct opened_file *opening) {
-  struct adapter a = {.opening = opening};
-  const char *slash = strrchr(opening->path, '/');
+  struct adapter a;
   struct arena *arena = &opening->arena;
-  graph_open(&a.graph, arena);
-  a.folder = slash ? arena_copy(arena, opening->path,
-                                (size_t)(slash - opening->path) +
-                                    (slash == opening->path))
-                   : ".";
-  if (!facts_read_json(&a.facts, &a.graph, opening->text))
-    return complain_at(EXIT_SOURCE, opening->path, a.graph.error.line,
-                       a.graph.error.column, NULL, "%.*s",
-                       SLICE_ARG(a.graph.error.message));
+  int status = read_config(&a, arena, opening->path, opening->text);
+  if (status != EXIT_DONE)
+    return status;
   const char *what = describe(&a), *base = base_of(&a);
   if (strcmp(opening->path, "-") == 0 || !base)
-    return refuse(&a, what);
-  const char *option = option_of(&a);
+    return refuse(&a, opening, what);
+  const char *option = lora_of(&a) ? option_of(&a, opening) : "";
   say_note(opening->path, NULL, "this is %s; netc reads its model%s%s%s", what,
-           *option ? ", and `" : "", *option ? option + 1 : "",
+           *option ? ", and `" : "", option,
            *option ? "` adds the adapter" : "");
   opening->path = base;
   opening->kind = KIND_CONFIG;
   return file_read(arena, base, &opening->text) == FILE_OK
              ? EXIT_DONE
              : complain(EXIT_IO, "cannot read %s", base);
+}
+
+/* --lora FOLDER */
+
+struct adapter_run {
+  struct arena arena;
+  const char *path;
+  struct opening_lora *lora;
+  int status;
+};
+
+static int refuse_key(struct adapter *a) {
+  const struct fact *f = a->wrong;
+  const char *help =
+      "`--lora 16:qv` names the rank and the matrices instead; "
+      "in the source that `netc import` writes, `lora=16` adapts "
+      "a layer and `frozen=false` trains one";
+  if (!f)
+    return complain_of(EXIT_SOURCE, a->path, help, "%s", a->why);
+  return complain_at(EXIT_SOURCE, a->path, f->line, f->column, help,
+                     "`%.*s` is %s%s", SLICE_ARG(*fact_shown(f)), shown(a, f),
+                     a->why);
+}
+
+static void read_lora(void *user) {
+  struct adapter_run *run = user;
+  struct adapter a;
+  struct slice text;
+  const char *path = run->path, *fault = NULL;
+  if (opening_is_folder(path)) {
+    struct text file = text_new(&run->arena);
+    bool ends = slice_ends(slice_of(path), "/");
+    text_printf(&file, "%s%sadapter_config.json", path, ends ? "" : "/");
+    path = text_string(&file);
+  }
+  if (file_read(&run->arena, path, &text) != FILE_OK) {
+    run->status =
+        complain(EXIT_IO, "--lora %s: cannot read %s", run->path, path);
+    return;
+  }
+  run->status = read_config(&a, &run->arena, path, text);
+  if (run->status != EXIT_DONE)
+    return;
+  const char *lora = lora_of(&a);
+  if (!lora) {
+    run->status = refuse_key(&a);
+    return;
+  }
+  snprintf(run->lora->text, sizeof run->lora->text, "%s", lora);
+  run->lora->values = stored_values(&a, "lora_", &fault);
+}
+
+int opening_lora(const char *path, struct opening_lora *lora) {
+  struct adapter_run run = {.path = path, .lora = lora, .status = EXIT_DONE};
+  struct arena *const arenas[GUARD_ARENAS] = {&run.arena};
+  *lora = (struct opening_lora){.values = -1};
+  arena_open(&run.arena, NULL, NULL);
+  if (!guard_run(arenas, read_lora, &run))
+    run.status = complain(EXIT_IO, "out of memory");
+  arena_close(&run.arena);
+  return run.status;
 }

@@ -100,8 +100,8 @@ static const struct arg_spec attention_specs[] = {
         .doc = "mix the heads before and after softmax (CaiT)"),
     ATTENTION_KERNEL(attention),
     LORA_SPECS(attention, lora),
-    ARG(CHOICE, KEY, "lora_on", attention, adapted,
-        .words = "qv qkv qkvo padded", .initial = 1, .fallback = "qv",
+    ARG(CHOICE, KEY, "lora_on", attention, adapted, .words = LORA_ON,
+        .initial = 1, .fallback = "qv",
         .doc = "projections with adapters; `padded`: queries and values of a "
                "packed matrix, with zeros for the keys (litgpt)"),
     SPEC_END};

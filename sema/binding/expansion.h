@@ -50,10 +50,13 @@ struct shape_record {
 struct adapters {
   int64_t rank; /* 0: none */
   bool all;     /* dense layers, too, not only attention */
+  int on;       /* from 1 in LORA_ON; 0: all four matrices of attention */
   int type;     /* from 1 in LORA_TYPES; 0: the layer's */
+  double alpha, dropout; /* 0: the layer's */
 };
 
-/* Reads RANK[:all][:TYPE] as `--lora` has it; false if it is something else. */
+/* Reads RANK[:all|:qv|:qkv|:qkvo][:TYPE][:alpha=X][:dropout=X] as `--lora` has
+ * it; false if it is something else. */
 bool adapters_read(const char *text, struct adapters *adapters);
 
 struct expansion {
