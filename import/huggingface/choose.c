@@ -10,6 +10,22 @@ static const struct template_type types[] = {
 #include "import/huggingface/huggingface.def"
 };
 
+struct word_pair {
+  const char *from, *to;
+};
+
+/* Other names of a param. */
+static const struct word_pair names[] = {
+#define NAMED(param, key) {param, key},
+#include "import/huggingface/huggingface.def"
+};
+
+/* The word of `head` for the end of a class. */
+static const struct word_pair heads[] = {
+#define HEAD(end, word) {end, word},
+#include "import/huggingface/huggingface.def"
+};
+
 bool huggingface_type(struct graph *graph, size_t index,
                       struct import_type *type) {
   static const enum layer_word none[IMPORT_WORDS] = {WORD_NONE};
@@ -197,10 +213,9 @@ const struct fact *hugging_fact(const struct hugging *h, struct slice name) {
   const struct fact *fact = renamed(h, name);
   if (!fact)
     fact = in_parts(h, name);
-#define NAMED(param, key)             \
-  if (!fact && slice_is(name, param)) \
-    fact = in_parts(h, slice_of(key));
-#include "import/huggingface/huggingface.def"
+  for (size_t i = 0; !fact && i < sizeof names / sizeof *names; i++)
+    if (slice_is(name, names[i].from))
+      fact = in_parts(h, slice_of(names[i].to));
   return fact;
 }
 
@@ -242,12 +257,11 @@ static bool choose_head(struct hugging *h) {
     fact_put(h->facts, slice_of("head"))->kind = FACT_NULL;
   if (!fact || fact->kind != FACT_WORD)
     return true;
-#define HEAD(end, word)                                        \
-  if (slice_ends(fact->text, end)) {                           \
-    fact_put_text(h->facts, slice_of("head"), slice_of(word)); \
-    return true;                                               \
-  }
-#include "import/huggingface/huggingface.def"
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (slice_ends(fact->text, heads[i].from)) {
+      fact_put_text(h->facts, slice_of("head"), slice_of(heads[i].to));
+      return true;
+    }
   return hugging_unknown_head(h);
 }
 

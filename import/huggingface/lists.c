@@ -8,6 +8,35 @@
 
 enum { MOST_MEMBERS = 64 }; /* that are looked at */
 
+enum list_rule {
+  LIST_ONLY,
+  LIST_NEEDED,
+  LIST_EQUAL,
+  LIST_SPREAD,
+  LIST_MEMBER,
+  LIST_PAIRED,
+  LIST_LENGTH,
+  LIST_FINAL,
+};
+
+/* Rows of huggingface.def in their order, for the template `net`. */
+static const struct list_row {
+  enum list_rule rule;
+  const char *net, *a, *b, *c, *d;
+} rows[] = {
+#define ONLY(net, key, text) {LIST_ONLY, net, key, text, "", ""},
+#define NEEDED(net, key) {LIST_NEEDED, net, key, "", "", ""},
+#define EQUAL(net, list, other) {LIST_EQUAL, net, list, other, "", ""},
+#define SPREAD(net, key, list) {LIST_SPREAD, net, key, list, "", ""},
+#define MEMBER(net, list, word, key, name) \
+  {LIST_MEMBER, net, list, word, key, name},
+#define PAIRED(net, list, word, other, theirs) \
+  {LIST_PAIRED, net, list, word, other, theirs},
+#define LENGTH(net, list, name) {LIST_LENGTH, net, list, name, "", ""},
+#define FINAL(net, list, name) {LIST_FINAL, net, list, name, "", ""},
+#include "import/huggingface/huggingface.def"
+};
+
 static const struct fact *fact(const struct hugging *h, const char *name) {
   return fact_of(h->facts, name);
 }
@@ -78,11 +107,11 @@ static void put_final(struct hugging *h, const char *list, const char *name) {
 
 static bool is_word_of(const struct hugging *h, const char *list,
                        struct slice word) {
-#define MEMBER(net, key, theirs, other, name)                      \
-  if (strcmp(h->type->file, net) == 0 && strcmp(key, list) == 0 && \
-      slice_is(word, theirs))                                      \
-    return true;
-#include "import/huggingface/huggingface.def"
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].rule == LIST_MEMBER &&
+        strcmp(h->type->file, rows[i].net) == 0 &&
+        strcmp(rows[i].a, list) == 0 && slice_is(word, rows[i].b))
+      return true;
   return false;
 }
 
@@ -133,37 +162,29 @@ static bool is_only(struct hugging *h, const char *key, const char *text) {
          hugging_refuse(h, f, "supported here");
 }
 
-bool hugging_lists(struct hugging *h) {
-#define IN(net) (strcmp(h->type->file, net) == 0)
-#define ONLY(net, key, text)             \
-  if (IN(net) && !is_only(h, key, text)) \
-    return false;
-#define NEEDED(net, key)             \
-  if (IN(net) && !is_needed(h, key)) \
-    return false;
-#define EQUAL(net, list, other)              \
-  if (IN(net) && !are_equal(h, list, other)) \
-    return false;
-#define SPREAD(net, key, list) \
-  if (IN(net))                 \
-    spread(h, key, list);
-#define MEMBER(net, list, word, key, name) \
-  if (IN(net)) {                           \
-    if (!has_words(h, list))               \
-      return false;                        \
-    put_members(h, list, word, key, name); \
+/* False: refused. */
+static bool follow(struct hugging *h, const struct list_row *row) {
+  switch (row->rule) {
+  case LIST_ONLY: return is_only(h, row->a, row->b);
+  case LIST_NEEDED: return is_needed(h, row->a);
+  case LIST_EQUAL: return are_equal(h, row->a, row->b);
+  case LIST_PAIRED: return are_paired(h, row->a, row->b, row->c, row->d);
+  case LIST_SPREAD: spread(h, row->a, row->b); break;
+  case LIST_LENGTH: put_integer(h, row->b, length_of(h, row->a)); break;
+  case LIST_FINAL: put_final(h, row->a, row->b); break;
+  case LIST_MEMBER:
+    if (!has_words(h, row->a))
+      return false;
+    put_members(h, row->a, row->b, row->c, row->d);
+    break;
   }
-#define PAIRED(net, list, word, other, theirs)              \
-  if (IN(net) && !are_paired(h, list, word, other, theirs)) \
-    return false;
-#define LENGTH(net, list, name) \
-  if (IN(net))                  \
-    put_integer(h, name, length_of(h, list));
-#define FINAL(net, list, name) \
-  if (IN(net))                 \
-    put_final(h, list, name);
-#include "import/huggingface/huggingface.def"
-#undef IN
+  return true;
+}
+
+bool hugging_lists(struct hugging *h) {
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(h->type->file, rows[i].net) == 0 && !follow(h, &rows[i]))
+      return false;
   return true;
 }
 
