@@ -159,8 +159,8 @@ static void try_sizes(struct import_request *r,
     struct graph trial;
     struct imported result;
     struct import_options options = r->options;
-    struct import_input input = {NULL,
-                                 {3, {usual[i], usual[i], e->input.size[2]}}};
+    struct import_input input = {
+        .shape = {3, {usual[i], usual[i], e->input.size[2]}}};
     options.inputs = &input;
     options.input_count = 1;
     graph_open(&trial, &r->arena);
