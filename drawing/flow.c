@@ -306,7 +306,7 @@ void flow_put_layer(struct text *out, const struct flow *flow,
   if (!flow->c->options->source_labels && node->kind != &model_input_kind)
     return; /* the layer is already the name */
   if (node->kind == &model_input_kind)
-    shape_put_grouped(&layer, row_shape(flow->c, row), output_layout(flow->c));
+    shape_put(&layer, row_shape(flow->c, row), output_layout(flow->c));
   else
     leaf_put_layer(&layer, &flow->leaves, flow_leaf(flow, box));
   name_put(&name, &node->name);
@@ -326,7 +326,7 @@ void flow_put_change(struct text *out, const struct flow *flow,
     return; /* shown in its own box */
   if (!head->input_count ||
       !shape_equal(shape, model->nodes.at[node_input(model, head, 0)].out))
-    shape_put_grouped(out, shape, output_layout(flow->c));
+    shape_put(out, shape, output_layout(flow->c));
 }
 
 void flow_put_remarks(struct text *out, const struct flow *flow) {

@@ -39,7 +39,7 @@ def facts_of(layer):
     def all_axes(value):
         return (value * axes)[:axes] if len(value) == 1 else value
     yield sizes + f" {OPS[layer['op']]}conv", all_axes(of["kernel"])
-    for name, pattern in (("stride", f"stride {sizes}"),
+    for name, pattern in (("stride", f"(?:stride |/){sizes}"),
                           ("dilate", f"dilation {sizes}")):
         if set(of.get(name, [1])) != {1}:
             yield pattern, all_axes(of[name])

@@ -234,7 +234,7 @@ static void volumes_of_a_u_make_a_u(void **state) {
               "grep -c 'not drawn'",
          1, "0", NULL);
   expect(NETC " examples/zoo/sd_unet.net --emit=volumes.svg | "
-              "grep -o 'y=\"[0-9.]*\"[^>]*>8×8×1280<' | sort -u | wc -l",
+              "grep -o 'y=\"[0-9.]*\"[^>]*>8×8×1,280<' | sort -u | wc -l",
          0, "3", NULL);
   assert_true(height_of("zoo/resnet", "--emit=volumes.svg") < 600);
   expect(NETC " examples/unet.net --emit=volumes.svg | grep -c 'class=\"skip\" "
@@ -259,10 +259,10 @@ static void charts_of_deep_nets_show_all_of_them(void **state) {
   expect(NETC " examples/zoo/detr.net --emit=volumes.svg | "
               "grep -c 'left out'",
          1, "0", NULL);
-  expect(NETC " examples/zoo/detr.net --emit=volumes.svg", 0,
+  expect(NETC " examples/zoo/detr.net --labels=source --emit=volumes.svg", 0,
          ">add13.. +6</text>", NULL);
   expect(NETC " examples/zoo/detr.net --emit=bars.svg", 0,
-         ">add1..x[1].ln2 × 6</text>", NULL);
+         ">add1..encoder[1].ln2 × 6</text>", NULL);
   expect(NETC " examples/zoo/detr.net --emit=bars.svg | "
               "grep -c ' others</text>'",
          1, "0", NULL);
@@ -511,8 +511,10 @@ static void papers_name_no_file(void **state) {
                    "'net\\.net' -e /examples -e 'href='; test $? = 1",
                    sources[i]),
            0, NULL, NULL);
-  expect(NETC " $PWD/examples/unet.net --emit=svg | grep -c 'href=\"/'", 0,
-         NULL, NULL);
+  expect(
+      NETC
+      " $PWD/examples/unet.net --labels=source --emit=svg | grep -c 'href=\"/'",
+      0, NULL, NULL);
 }
 
 /* Whole lines, in the overview, for each edge of a paper's figure. */

@@ -247,6 +247,8 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   diagram_find_scales(d);
   diagram_find_tails(d);
   l->part_of = arena_alloc(d->arena, d->items.count + 1, sizeof *l->part_of);
+  l->column_of_part =
+      arena_alloc(d->arena, d->items.count + 1, sizeof *l->column_of_part);
   return true;
 }
 

@@ -183,6 +183,7 @@ struct diagram {
   struct diagram_part *parts; /* a chain for each separate net */
   struct scene *scene;        /* NULL while only marking links */
   bool lr;
+  bool has_units;        /* of numbers in boxes; a legend says them else */
   int level;             /* tightness, from 0 */
   size_t long_skip;      /* skips over more boxes pass outside */
   bool sources_at_stubs; /* sources are drawn at stubs where possible */

@@ -137,12 +137,16 @@ size_t column_of(const struct diagram_paper *l, size_t item) {
 enum { MOST_LANES = 40 };
 
 static void count_lanes(struct diagram_paper *l) {
+  size_t *of_part = l->column_of_part;
   l->corridors = 0;
+  for (size_t i = 0; i < l->columns.count && l->skips.count; i++)
+    for (size_t k = l->columns.at[i].first; k < l->columns.at[i].end; k++)
+      of_part[k] = i;
   for (size_t i = 0; i < l->skips.count; i++) {
     if (skip_is_framed(&l->skips.at[i]))
       continue;
-    size_t from = column_of(l, l->skips.at[i].from);
-    size_t to = column_of(l, l->skips.at[i].to);
+    size_t from = of_part[l->part_of[l->skips.at[i].from]];
+    size_t to = of_part[l->part_of[l->skips.at[i].to]];
     struct diagram_column *column = &l->columns.at[from];
     if (column->lanes < MOST_LANES)
       column->lanes++;

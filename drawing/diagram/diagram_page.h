@@ -49,7 +49,8 @@ struct diagram_paper {
   struct diagram *d;
   VEC(struct diagram_skip) skips;
   VEC(struct diagram_stretch) parts;
-  size_t *part_of; /* by item: the part of an outermost chain */
+  size_t *part_of;        /* by item: the part of an outermost chain */
+  size_t *column_of_part; /* while lanes are counted */
   VEC(struct diagram_column) columns;
   size_t page_count;
   int corridors;  /* below the columns, for skips that pass some */

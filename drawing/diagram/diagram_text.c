@@ -369,7 +369,7 @@ static void put_note(struct diagram *d, struct diagram_label *label,
     text_put(&text, "\xE2\x80\x93");
     text_short_count(&text, most, params ? 'B' : 'G');
   }
-  if (d->c->options->notes != NETC_NOTE_PARAMS)
+  if (d->has_units || d->c->options->notes != NETC_NOTE_PARAMS)
     put_plural(&text, params ? " parameters" : " MACs",
                least == 1 && most == 1);
   add_note(label, text_slice(&text));

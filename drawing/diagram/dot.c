@@ -118,6 +118,7 @@ static void put_edges(struct diagram *d, struct text *out) {
 void emit_dot(const struct compiled *c, struct text *out) {
   struct diagram d = diagram_of(c);
   int clusters = 0;
+  d.has_units = true;
   diagram_find_drawing(&d);
   text_put(out, "digraph \"");
   put_dot(out, text_tamed(c->arena, c->model->name, false));
