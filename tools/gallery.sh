@@ -1,11 +1,14 @@
 #!/bin/sh
 # gallery.sh NETC FOLDER [NET...]: FOLDER/gallery.md and its diagrams, of these
-# nets of examples/zoo, or of all. FOLDER is docs, or a folder two levels
-# below the repository, so that links lead to the sources from there.
+# nets of examples/zoo, or of all, then with FOLDER/gallery/sheet.html, which
+# shows them all at once. FOLDER is docs, or a folder two levels below the
+# repository, so that links lead to the sources from there.
 set -e
 netc=$(realpath "$1")
 folder=$2
 shift 2
+sheet=
+[ $# != 0 ] || sheet=yes
 [ $# != 0 ] || for file in examples/zoo/*.net; do
   file=${file##*/}
   set -- "$@" "${file%.net}"
@@ -19,7 +22,7 @@ folder=$(realpath "$folder")
     "[pictures.md](pictures.md)"
   echo "explains diagrams. \`make gallery\` makes this page, and draws" \
     "all nets of \`examples/zoo/\`"
-  echo "in \`build/gallery/\`."
+  echo "in \`build/gallery/\`, whose \`sheet.html\` shows them at once."
   cd docs/gallery
   for net; do
     source=../../examples/zoo/$net.net
@@ -39,3 +42,13 @@ folder=$(realpath "$folder")
     echo "![$net](gallery/$net.svg)"
   done
 } >"$folder/gallery.md"
+[ -z "$sheet" ] || {
+  echo '<!doctype html><meta charset="utf-8"><title>All nets</title><style>'
+  echo 'body { font: 11px sans-serif } figure { display: inline-block;'
+  echo 'margin: 2px; border: 1px solid #ccc; vertical-align: top }'
+  echo 'img { width: 230px; height: 230px; object-fit: contain }</style>'
+  for net; do
+    echo "<figure><a href=\"$net.svg\"><img src=\"$net.svg\" alt=\"\"></a>"
+    echo "<figcaption>$net</figcaption></figure>"
+  done
+} >"$folder/gallery/sheet.html"
