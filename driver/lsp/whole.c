@@ -80,6 +80,7 @@ json_t *lsp_preview(struct lsp_server *server, const json_t *params,
     return NULL;
   if (!netc)
     return lsp_fail(error, LSP_FAILED, "no diagram: %s", first_error(d));
+  look.source_labels = true; /* with links to the lines */
   enum netc_status status = netc_emit(netc, "svg", &look, bytes_sink, &svg);
   if (status == NETC_OK)
     result = json_pack("{s:s, s:I, s:o}", "uri", d->uri, "version", d->version,
