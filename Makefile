@@ -58,8 +58,8 @@ guards = -fstack-protector-strong \
 endif
 guard_links = -Wl,-z,relro,-z,now
 # Nothing is thrown through C: tables for that would be a twelfth of the program;
-# debuggers have their own (-g). Padding would be a fiftieth; the runtime's loops
-# have it.
+# debuggers have their own (-g). Padding would be a hundredth of the wheel; the
+# runtime's loops have it.
 packed = -falign-functions=1 -falign-labels=1 -falign-loops=1 -falign-jumps=1 \
          -Wno-ignored-optimization-argument
 flags = $(strict) $(sanitize) $(paths) $(prefixes) -fvisibility=hidden -fPIC \

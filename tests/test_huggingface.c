@@ -85,7 +85,7 @@ static void parameters_are_those_published(void **state) {
   assert_true(compare_rows(FOLDER "truth.csv", false) >= 10);
 }
 
-/* Of one sample, from hooks on Linear, Conv2d, Conv3d and on attention of
+/* MACs of one sample, from hooks on Linear, Conv2d, Conv3d and on attention of
  * diffusers 0.40, PyTorch 2.6. */
 static void macs_are_those_of_diffusers(void **state) {
   (void)state;
@@ -1168,7 +1168,7 @@ static void lora_takes_an_adapter(void **state) {
          "cannot read " FOLDER "adapter_config.json");
 }
 
-/* What `--lora` cannot have is an error with its file, place and key. */
+/* The error has the file, the place and the key that `--lora` cannot follow. */
 static void odd_adapters_are_refused(void **state) {
   (void)state;
   static const struct {

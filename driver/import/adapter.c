@@ -21,40 +21,23 @@ struct adapter {
   const char *why;          /* and the reason */
 };
 
-/* Names of modules in transformers and diffusers, by their part of a layer:
- * matrices of attention, and those of other dense layers, of which two or three
- * are all. */
+/* Modules of transformers and diffusers, by the parts of a layer that they are:
+ * q, k, v and o of attention, and a gated (g, u, d) or a plain (1, 2) MLP. */
 static const struct adapter_module {
-  const char *name, *parts;
+  const char *parts, *names;
 } modules[] = {
-    {"q_proj", "q"},
-    {"k_proj", "k"},
-    {"v_proj", "v"},
-    {"o_proj", "o"},
-    {"out_proj", "o"},
-    {"query", "q"},
-    {"key", "k"},
-    {"value", "v"},
-    {"to_q", "q"},
-    {"to_k", "k"},
-    {"to_v", "v"},
-    {"to_out.0", "o"},
-    {"q", "q"},
-    {"k", "k"},
-    {"v", "v"},
-    {"o", "o"},
-    {"qkv_proj", "qkv"},
-    {"query_key_value", "qkv"},
-    {"c_attn", "qkv"},
-    {"Wqkv", "qkv"},
-    {"gate_proj", "g"},
-    {"up_proj", "u"},
-    {"gate_up_proj", "gu"},
-    {"down_proj", "d"},
-    {"fc1", "1"},
-    {"fc2", "2"},
-    {"c_fc", "1"},
-    {"c_proj", "o2"},
+    {"q", "q_proj query to_q q"},
+    {"k", "k_proj key to_k k"},
+    {"v", "v_proj value to_v v"},
+    {"o", "o_proj out_proj to_out.0 o"},
+    {"qkv", "qkv_proj query_key_value c_attn Wqkv"},
+    {"g", "gate_proj"},
+    {"u", "up_proj"},
+    {"gu", "gate_up_proj"},
+    {"d", "down_proj"},
+    {"1", "fc1 c_fc"},
+    {"2", "fc2"},
+    {"o2", "c_proj"},
 };
 
 /* Sets of parts that `--lora` has a word for. */
@@ -128,7 +111,7 @@ static const char *shown(struct adapter *a, const struct fact *f) {
   return text_string(&text);
 }
 
-/* False. */
+/* Notes the reason; false. */
 static bool wrong(struct adapter *a, const struct fact *fact, const char *why) {
   a->wrong = fact;
   a->why = why;
@@ -156,7 +139,7 @@ static const char *set_of(struct adapter *a, const struct fact *targets) {
     const struct fact *f = target(a, i);
     const char *of = NULL;
     for (size_t j = 0; f && j < sizeof modules / sizeof *modules; j++)
-      if (f->kind == FACT_WORD && slice_is(f->text, modules[j].name))
+      if (f->kind == FACT_WORD && word_index(modules[j].names, f->text))
         of = modules[j].parts;
     if (!of)
       return NULL;
@@ -192,6 +175,22 @@ static bool put_number(struct adapter *a, struct text *text, const char *key,
   return true;
 }
 
+/* True if `--lora` has words for the rank and the modules. */
+static bool has_words(struct adapter *a, const struct fact *targets) {
+  const struct fact *odd = odd_key(a);
+  if (odd)
+    return wrong(a, odd, ", which `--lora` does not support");
+  if (rank_of(a) == 0)
+    return wrong(a, fact_of(&a->facts, "r"), ", not from 1 to 2^30");
+  if (!targets)
+    return wrong(a, NULL, "the file has no `target_modules`");
+  if (!set_of(a, targets))
+    return wrong(a, targets,
+                 ": `--lora` adapts q and v, q, k and v, or q, k, v and o of "
+                 "attention, or all dense layers");
+  return true;
+}
+
 /*
  * "16:qv:f32:alpha=32": what `--lora` takes for the adapter; NULL if it has no
  * words for that, and `wrong` says why. PEFT has adapters in 32 bits
@@ -200,27 +199,14 @@ static bool put_number(struct adapter *a, struct text *text, const char *key,
 static const char *lora_of(struct adapter *a) {
   const struct fact *targets = fact_of(&a->facts, "target_modules");
   const struct fact *rslora = fact_of(&a->facts, "use_rslora");
-  const struct fact *odd = odd_key(a);
-  int64_t rank = rank_of(a);
-  bool rooted = rslora && rslora->kind == FACT_BOOL && rslora->integer;
-  const char *set = targets ? set_of(a, targets) : NULL;
   struct text text = text_new(a->graph.arena);
-  if (odd)
-    wrong(a, odd, ", which `--lora` does not support");
-  else if (rank == 0)
-    wrong(a, fact_of(&a->facts, "r"), ", not from 1 to 2^30");
-  else if (!targets)
-    wrong(a, NULL, "the file has no `target_modules`");
-  else if (!set)
-    wrong(
-        a, targets,
-        ": `--lora` adapts q and v, q, k and v, or q, k, v and o of attention, "
-        "or all dense layers");
-  if (odd || rank == 0 || !set)
+  bool rooted = rslora && rslora->kind == FACT_BOOL && rslora->integer;
+  double rank = (double)rank_of(a);
+  if (!has_words(a, targets))
     return NULL;
-  text_printf(&text, "%lld:%s:f32", (long long)rank, set);
+  text_printf(&text, "%lld:%s:f32", (long long)rank_of(a), set_of(a, targets));
   bool right = put_number(a, &text, "lora_alpha", "alpha",
-                          rooted ? sqrt((double)rank) : 1, (double)rank, 1e6) &&
+                          rooted ? sqrt(rank) : 1, rank, 1e6) &&
                put_number(a, &text, "lora_dropout", "dropout", 1, 0, 1);
   return right ? text_string(&text) : NULL;
 }
