@@ -122,31 +122,22 @@ static void add_sides(struct diagram_paper *l, struct diagram_column *column) {
   }
 }
 
-size_t column_of(const struct diagram_paper *l, size_t item) {
-  size_t part = l->part_of[item], low = 0, high = l->columns.count;
-  while (high - low > 1) {
-    size_t middle = low + (high - low) / 2;
-    if (l->columns.at[middle].first <= part)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
+void columns_number(struct diagram_paper *l) {
+  for (size_t i = 0; i < l->columns.count && l->skips.count; i++)
+    for (size_t k = l->columns.at[i].first; k < l->columns.at[i].end; k++)
+      l->column_of_part[k] = i;
 }
 
 enum { MOST_LANES = 40 };
 
 static void count_lanes(struct diagram_paper *l) {
-  size_t *of_part = l->column_of_part;
   l->corridors = 0;
-  for (size_t i = 0; i < l->columns.count && l->skips.count; i++)
-    for (size_t k = l->columns.at[i].first; k < l->columns.at[i].end; k++)
-      of_part[k] = i;
+  columns_number(l);
   for (size_t i = 0; i < l->skips.count; i++) {
     if (skip_is_framed(&l->skips.at[i]))
       continue;
-    size_t from = of_part[l->part_of[l->skips.at[i].from]];
-    size_t to = of_part[l->part_of[l->skips.at[i].to]];
+    size_t from = column_of(l, l->skips.at[i].from);
+    size_t to = column_of(l, l->skips.at[i].to);
     struct diagram_column *column = &l->columns.at[from];
     if (column->lanes < MOST_LANES)
       column->lanes++;

@@ -386,6 +386,7 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
                                              : 8 * POINT),
                     .pen = {.item = NO_ITEM}};
   d->scene = scene;
+  columns_number(l);
   int64_t title = title_draw(d, paper_width(l) - 2 * edge_of(d), false);
   *(d->lr ? &s.across : &s.top) += title;
   s.title = title;

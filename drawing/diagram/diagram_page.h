@@ -50,7 +50,7 @@ struct diagram_paper {
   VEC(struct diagram_skip) skips;
   VEC(struct diagram_stretch) parts;
   size_t *part_of;        /* by item: the part of an outermost chain */
-  size_t *column_of_part; /* while lanes are counted */
+  size_t *column_of_part; /* by columns_number() */
   VEC(struct diagram_column) columns;
   size_t page_count;
   int corridors;  /* below the columns, for skips that pass some */
@@ -83,8 +83,11 @@ int64_t paper_scale(const struct diagram_paper *l, int64_t width,
 /* Notes for each item the part that has it. */
 void diagram_number_parts(struct diagram_paper *l);
 
-/* The column that has an item. */
-size_t column_of(const struct diagram_paper *l, size_t item);
+/* Notes for each part its column, for skips; then the column of an item. */
+void columns_number(struct diagram_paper *l);
+static inline size_t column_of(const struct diagram_paper *l, size_t item) {
+  return l->column_of_part[l->part_of[item]];
+}
 
 /* The width of all columns side by side, with margins. */
 int64_t columns_width(const struct diagram_paper *l);

@@ -241,17 +241,15 @@ static void put_short(struct text *out, struct slice words) {
   static const char *const shorter[][2] = {{", stride ", ", /"},
                                            {"upsample ", "up "}};
   while (words.length) {
-    size_t used = 1;
-    for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++) {
-      size_t length = strlen(shorter[i][0]);
-      if (words.length <= length || memcmp(words.at, shorter[i][0], length))
-        continue;
-      text_put(out, shorter[i][1]);
-      used = length;
-    }
-    if (used == 1)
+    const char *const *found = NULL;
+    for (size_t i = 0; i < sizeof shorter / sizeof *shorter; i++)
+      if (slice_begins(words, shorter[i][0]))
+        found = shorter[i];
+    if (found)
+      text_put(out, found[1]);
+    else
       text_putc(out, *words.at);
-    words = slice_from(words, used);
+    words = slice_from(words, found ? strlen(found[0]) : 1);
   }
 }
 
