@@ -331,8 +331,8 @@ static void check_letters(const struct zoo_row *row, const struct picture *p) {
   }
 }
 
-/* What one page cannot hold, at 6 pt: attention that is written out, a
- * detector with its backbone. */
+/* What one page cannot hold at 6 pt with all its lines: attention that is
+ * written out, a detector with its backbone, HRNet's modules. */
 static int pages_of(const char *net) {
   static const struct {
     const char *net;
@@ -340,6 +340,7 @@ static int pages_of(const char *net) {
   } more[] = {{"examples/zoo/deformable_detr.net", 2},
               {"examples/zoo/faster_rcnn.net", 2},
               {"examples/zoo/fcos.net", 2},
+              {"examples/zoo/hrnet.net", 2},
               {"examples/zoo/mask_rcnn.net", 2},
               {"examples/zoo/rt_detr.net", 3},
               {"examples/zoo/yolo11.net", 2}};
@@ -427,13 +428,13 @@ static void what_all_turns_read_is_named(void **state) {
 static void modules_of_many_branches_are_drawn_once(void **state) {
   (void)state;
   struct picture p = draw("examples/zoo/hrnet.net", "--labels=source");
-  assert_texts(&p, "× 4", 1);
-  assert_texts(&p, "× 2", 1);
-  assert_texts(&p, "x[5–6][2]", 1);
-  assert_texts(&p, "y[6–7][1]", 3);
-  assert_texts(&p, "x[6–7][4]: + relu", 1);
-  assert_texts(&p, "x[7][1]", 1);
-  assert_texts(&p, "(A) basic", 1);
+  assert_texts(&p, "block (C)  × 4", 1);
+  assert_texts(&p, "block (D)  × 2", 1);
+  assert_texts(&p, "(D) block", 1);
+  assert_texts(&p, "in 4", 1); /* the fourth branch of (D) */
+  assert_texts(&p, "basic (B)  × 4", 13);
+  assert_texts(&p, "x[6][4]: + relu", 1);
+  assert_texts(&p, "(B) basic", 1);
   picture_free(&p);
 }
 
@@ -594,7 +595,48 @@ static void skips_that_nest_make_a_u(void **state) {
   assert_int_equal(count_levels("examples/unet.net"), 4);
   assert_int_equal(count_levels("examples/zoo/sd_unet.net"), 12);
   assert_int_equal(count_levels("examples/zoo/sdxl.net"), 9);
-  assert_int_equal(count_levels("examples/zoo/yolov8.net"), 0);
+  assert_int_equal(count_levels("examples/resnet50.net"), 0);
+}
+
+/* The rows of texts such as `38×38×512`: where the first is, and the last. */
+static void find_row(const struct picture *p, int size, double *first,
+                     double *last) {
+  char start[32];
+  snprintf(start, sizeof start, "%d×%d×", size, size);
+  *first = 1e9;
+  *last = 0;
+  for (size_t i = 0; i < p->word_count; i++)
+    if (strncmp(p->words[i].text, start, strlen(start)) == 0) {
+      *first = fmin(*first, p->words[i].y);
+      *last = fmax(*last, p->words[i].y);
+    }
+  if (*last == 0)
+    fail_msg("no map of %d", size);
+}
+
+/* Also a map that another column makes. */
+static void maps_of_one_size_share_a_row(void **state) {
+  (void)state;
+  static const struct {
+    const char *net;
+    int sizes[6];
+  } nets[] = {{"examples/zoo/ssd300.net", {38, 19, 10, 5, 3, 1}},
+              {"examples/zoo/unetpp.net", {256, 128, 64, 32, 16}},
+              {"examples/zoo/nnunet.net", {128, 64, 32, 16, 8, 4}}};
+  for (size_t n = 0; n < sizeof nets / sizeof *nets; n++) {
+    struct picture p = draw(nets[n].net, "");
+    double above = 0;
+    for (size_t i = 0; i < 6 && nets[n].sizes[i]; i++) {
+      double first, last;
+      find_row(&p, nets[n].sizes[i], &first, &last);
+      if (first <= above)
+        fail_msg("%s: maps of %d are not below larger ones", nets[n].net,
+                 nets[n].sizes[i]);
+      above = last;
+    }
+    assert_null(strstr(p.svg, "a tensor from another place"));
+    picture_free(&p);
+  }
 }
 
 /* An input that only stubs read stands at the first, and says its shape. */
@@ -966,6 +1008,7 @@ int main(void) {
       cmocka_unit_test(a_long_call_keeps_its_title),
       cmocka_unit_test(a_tail_of_all_stands_in_the_legend),
       cmocka_unit_test(skips_that_nest_make_a_u),
+      cmocka_unit_test(maps_of_one_size_share_a_row),
       cmocka_unit_test(a_source_stands_beside_what_it_feeds),
       cmocka_unit_test(branches_stand_as_in_the_source),
       cmocka_unit_test(a_shape_is_said_where_it_changes),

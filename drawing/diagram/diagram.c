@@ -5,40 +5,48 @@
  */
 #include "drawing/diagram/diagram_page.h"
 
-/* The innermost frame of each item. */
-static void find_frames(struct diagram_part *part, struct diagram_part *around,
-                        struct diagram_part **frames) {
+/* Around an item. */
+struct surroundings {
+  struct diagram_part *frame; /* the innermost; NULL: none */
+  bool grid;
+};
+
+static void find_frames(struct diagram_part *part, struct surroundings around,
+                        struct surroundings *of) {
   if (part->kind == PART_FRAME) {
-    part->around = around;
-    around = part;
+    part->around = around.frame;
+    around.frame = part;
   }
+  around.grid |= part->kind == PART_GRID;
   if (part->kind == PART_BOX || part->kind == PART_SPLIT)
-    frames[part->item] = around;
+    of[part->item] = around;
   for (struct diagram_part *p = part->first; p; p = p->next)
-    find_frames(p, around, frames);
+    find_frames(p, around, of);
   for (struct diagram_part *p = part->side; p; p = p->next)
-    find_frames(p, around, frames);
+    find_frames(p, around, of);
 }
 
 enum { MOST_INSIDE = 40 }; /* skips in a frame, each in its own lane */
 
 /* A skip whose ends are in one frame stays inside it. */
-static void find_lane(struct diagram_skip *skip, struct diagram_part *frame) {
+static void find_lane(struct diagram_skip *skip, struct diagram_part *frame,
+                      bool grid) {
   while (frame &&
          (skip->to < frame->unit->first || skip->to >= frame->unit->end))
     frame = frame->around;
   skip->frame = frame;
-  if (frame)
+  skip->in_grid = frame ? frame->first->first->kind == PART_GRID : grid;
+  if (frame && !skip->in_grid)
     skip->lane = frame->lanes < MOST_INSIDE ? frame->lanes++ : MOST_INSIDE - 1;
 }
 
 /* Skips: links that no chain or split has drawn. */
 static void find_skips(struct diagram_paper *l, bool u) {
   struct diagram *d = l->d;
-  struct diagram_part **frames =
-      arena_alloc(d->arena, d->items.count + 1, sizeof *frames);
+  struct surroundings *around =
+      arena_alloc(d->arena, d->items.count + 1, sizeof *around);
   for (struct diagram_part *net = d->parts; net; net = net->next)
-    find_frames(net, NULL, frames);
+    find_frames(net, (struct surroundings){0}, around);
   for (size_t i = 0; i < d->items.count; i++) {
     const struct diagram_item *item = &d->items.at[i];
     for (size_t k = 0; k < item->link_count; k++) {
@@ -49,7 +57,7 @@ static void find_skips(struct diagram_paper *l, bool u) {
       *skip = (struct diagram_skip){
           .from = link->from, .to = i, .link = item->first_link + k};
       if (!u)
-        find_lane(skip, frames[skip->from]);
+        find_lane(skip, around[skip->from].frame, around[i].grid);
     }
   }
 }
@@ -115,7 +123,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
       at = &part->next;
       continue;
     }
-    l->made[0] = l->made[1] = false; /* looser layouts make their parts anew */
+    memset(l->made, 0, sizeof l->made); /* looser layouts make parts anew */
     l->opened = part->opened = true;
     if (cut_frame(l->d, part)) {
       part_measure(l->d, net);
@@ -136,7 +144,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
 static void list_parts(struct diagram_paper *l) {
   struct diagram *d = l->d;
   l->parts.count = l->columns.count = 0;
-  l->is_u = l->opened = false;
+  l->is_u = l->opened = l->packed = false;
   l->corridors = 0;
   for (struct diagram_part *net = d->parts; net; net = net->next) {
     if (is_at_stub(d, net))
@@ -175,11 +183,18 @@ static void find_structure(struct diagram_paper *l) {
     d->links.at[i].drawn = false;
   d->parts = diagram_find_parts(d, d->units);
   mark_links(d);
+  if (!d->grids)
+    return;
+  l->no_grid = !diagram_find_grids(d);
+  for (size_t i = 0; i < d->links.count; i++)
+    d->links.at[i].drawn = false;
+  mark_links(d);
 }
 
 /* Cuts links; the result does not depend on the tightness. */
-static void cut_links(struct diagram_paper *l, bool far) {
+static void cut_links(struct diagram_paper *l, enum diagram_form form) {
   struct diagram *d = l->d;
+  bool far = form == FORM_COLUMNS;
   d->cut = NULL;
   diagram_find_links(d);
   find_structure(l);
@@ -187,33 +202,39 @@ static void cut_links(struct diagram_paper *l, bool far) {
     diagram_find_links(d);
     find_structure(l);
   }
-  l->cuts[far] = d->cut;
+  l->cuts[form] = d->cut;
 }
 
 /* Makes the parts and the skips beside them, which all levels share. */
-static void make_parts(struct diagram_paper *l, bool u) {
+static void make_parts(struct diagram_paper *l, enum diagram_form form) {
   struct diagram *d = l->d;
-  bool far = !u;
-  if (l->made[u])
+  if (l->made[form])
     return;
-  l->made[u] = true;
-  l->made[!u] = false;
+  memset(l->made, 0, sizeof l->made);
+  l->made[form] = true;
   l->skips.count = 0;
-  d->long_skip = u ? 0 : LONG_SKIP;
-  if (d->effort != EFFORT_NONE && !l->cuts[far])
-    cut_links(l, far);
-  d->cut = d->effort == EFFORT_NONE ? NULL : l->cuts[far];
+  d->grids = form == FORM_GRID;
+  d->long_skip = form == FORM_U ? 0 : LONG_SKIP;
+  bool cuts = d->effort != EFFORT_NONE && !d->grids;
+  if (cuts && !l->cuts[form])
+    cut_links(l, form);
+  d->cut = cuts ? l->cuts[form] : NULL;
+  if (d->grids)
+    diagram_cut_shared(d);
   diagram_find_links(d);
   find_structure(l);
   diagram_name_stubs(d);
   l->has_sources = diagram_find_sources(d);
-  find_skips(l, u);
-  if (u)
+  find_skips(l, form == FORM_U);
+  for (size_t i = 0; i < l->skips.count && d->grids; i++)
+    if (!l->skips.at[i].in_grid && !l->skips.at[i].frame)
+      l->no_grid = true; /* the net itself has none */
+  if (form == FORM_U)
     l->no_u = l->skips.count < 2;
 }
 
-static void find_parts(struct diagram_paper *l, bool u) {
-  make_parts(l, u);
+static void find_parts(struct diagram_paper *l, enum diagram_form form) {
+  make_parts(l, form);
   list_parts(l);
   diagram_number_parts(l);
 }
@@ -225,15 +246,17 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   if (d->c->options->unfold && effort >= EFFORT_LOOPS)
     return false;
   d->effort = effort;
-  if (effort == EFFORT_BLOCKS && !d->turned)
+  bool turned = effort >= EFFORT_TURNS;
+  if (turned && !d->turned)
     d->turned = net_with_turns(d->plain);
-  if (effort == EFFORT_BLOCKS && !d->turned)
+  if (turned && !d->turned)
     return false;
-  d->c = effort == EFFORT_BLOCKS ? d->turned : d->plain;
+  d->c = turned ? d->turned : d->plain;
   d->calls.count = 0;
   d->call_of_group = NULL;
-  l->cuts[0] = l->cuts[1] = NULL;
-  l->made[0] = l->made[1] = l->no_u = false;
+  memset(l->cuts, 0, sizeof l->cuts);
+  memset(l->made, 0, sizeof l->made);
+  l->no_u = l->no_grid = false;
   if (effort == EFFORT_STUBS && same_boxes)
     return true;
   diagram_open_rows(d);
@@ -260,10 +283,10 @@ static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
   if (!make_items(l, effort))
     return false;
   if (effort == EFFORT_STUBS) {
-    make_parts(l, false);
+    make_parts(l, FORM_COLUMNS);
     return d->stubs.count > 0 || (d->parts && d->parts->next);
   }
-  return effort == EFFORT_NONE || effort == EFFORT_BLOCKS ||
+  return effort == EFFORT_NONE || effort >= EFFORT_TURNS ||
          d->items.count != boxes || d->calls.count != calls;
 }
 
@@ -271,7 +294,7 @@ static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
 struct attempt {
   enum diagram_effort effort;
   int level;
-  bool u;
+  enum diagram_form form;
 };
 
 /* True if many lines leave a box for distant places. */
@@ -286,9 +309,13 @@ static bool is_tangled(const struct diagram_paper *l) {
 
 static bool lay_out(struct diagram_paper *l, struct attempt a) {
   l->scale = 0;
-  find_parts(l, a.u);
-  bool fits = a.u ? layout_u(l) : layout_columns(l);
-  if (l->d->effort == EFFORT_BLOCKS || !is_tangled(l))
+  find_parts(l, a.form);
+  if (a.form == FORM_GRID && l->no_grid)
+    return false;
+  bool fits = a.form == FORM_U      ? layout_u(l)
+              : a.form == FORM_GRID ? layout_grid(l)
+                                    : layout_columns(l);
+  if (l->d->effort == EFFORT_BLOCKS || a.form == FORM_GRID || !is_tangled(l))
     return fits;
   l->scale /= 2; /* tangled lines are harder to read than small letters */
   return false;
@@ -299,9 +326,9 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
   struct diagram *d = l->d;
   d->level = a.level;
   d->sources_at_stubs = true;
-  make_parts(l, a.u);
+  make_parts(l, a.form);
   l->scale = -1;
-  if (a.u && l->no_u)
+  if ((a.form == FORM_U && l->no_u) || (a.form == FORM_GRID && l->no_grid))
     return false;
   bool fits = lay_out(l, a), never = !l->is_u && !l->opened;
   if (!fits && l->has_sources) {
@@ -310,7 +337,7 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
     never = never && !l->is_u && !l->opened;
   }
   /* Skips do not depend on the tightness. */
-  l->no_u = l->no_u || (a.u && never);
+  l->no_u = l->no_u || (a.form == FORM_U && never);
   return fits;
 }
 
@@ -325,10 +352,10 @@ enum {
 /* Finds the most detailed U. A net with the form of a U is drawn so if it
  * fits. */
 static bool find_u(struct diagram_paper *l) {
-  struct attempt a = {.u = true};
+  struct attempt a = {.form = FORM_U};
   if (l->tall || !net_is_u(l->d->c))
     return false;
-  for (int k = 0; k < EFFORT_BLOCKS; k++) {
+  for (int k = 0; k < EFFORT_TURNS; k++) {
     a.effort = (enum diagram_effort)k;
     if (!make_effort(l, a.effort) || l->d->items.count > MOST_BOXES)
       continue;
@@ -349,8 +376,33 @@ static bool try_or_note(struct diagram_paper *l, struct attempt a,
                         struct largest *largest) {
   if (try_layout(l, a))
     return true;
-  if (l->scale > largest->scale)
+  if (l->scale > largest->scale + (a.form == FORM_GRID ? l->scale / 8 : 0))
     *largest = (struct largest){a, l->scale};
+  return false;
+}
+
+enum {
+  MOST_GRIDDED = 150,     /* boxes of a picture with grids */
+  LEAST_WHOLE = WHOLE / 2 /* letters of 4 pt instead of cut links */
+};
+
+/* Finds the most detailed picture with a grid, of a pyramid or of another net,
+ * or notes the largest. */
+static bool find_grid(struct diagram_paper *l, bool pyramid,
+                      struct largest *largest) {
+  struct attempt a = {.form = FORM_GRID};
+  for (int k = 0; k < EFFORTS; k++) {
+    a.effort = (enum diagram_effort)k;
+    if (a.effort == EFFORT_STUBS || !make_effort(l, a.effort) ||
+        l->d->items.count > MOST_GRIDDED)
+      continue;
+    make_parts(l, a.form);
+    if (l->d->pyramid != pyramid)
+      continue;
+    for (a.level = 0; a.level <= LAST_LEVEL && !l->no_grid; a.level++)
+      if (try_or_note(l, a, largest))
+        return true;
+  }
   return false;
 }
 
@@ -360,8 +412,8 @@ static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
                        struct largest *largest) {
   int first = l->d->items.count > MOST_BOXES ? 2 * PAGE_LEVELS - 1 : 0;
   for (int i = first; i < 2 * PAGE_LEVELS; i++) {
-    struct attempt a = {effort, i / 2, i % 2 == 0};
-    if (a.u && l->no_u)
+    struct attempt a = {effort, i / 2, i % 2 == 0 ? FORM_U : FORM_COLUMNS};
+    if (a.form == FORM_U && l->no_u)
       continue;
     if (try_or_note(l, a, largest))
       return true;
@@ -377,7 +429,7 @@ static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
 /* True if no link between the boxes of the net itself is cut. */
 static bool net_is_whole(struct diagram_paper *l) {
   struct diagram *d = l->d;
-  make_parts(l, false);
+  make_parts(l, FORM_COLUMNS);
   if (d->stubs.count)
     for (size_t i = 0; i < d->items.count; i++)
       if (d->items.at[i].row < d->sections.at[0].end &&
@@ -389,19 +441,30 @@ static bool net_is_whole(struct diagram_paper *l) {
 /* Finds the first layout that is readable on a page, or the largest. One in
  * which no link is cut comes first. */
 static bool find_layout(struct diagram_paper *l) {
-  struct largest largest = {.scale = -1};
+  struct largest largest = {.attempt.form = FORM_COLUMNS, .scale = -1};
   if (find_u(l))
+    return true;
+  struct largest grid = {.scale = -1};
+  if (find_grid(l, true, &grid))
     return true;
   bool tried[EFFORTS] = {false};
   for (int k = 0; k < EFFORTS; k++) {
     enum diagram_effort effort = (enum diagram_effort)k;
+    if (effort == EFFORT_TURNS)
+      continue;
     tried[k] = make_effort(l, effort) && net_is_whole(l);
     if (tried[k] && try_levels(l, effort, &largest))
       return true;
   }
+  if (find_grid(l, false, &grid))
+    return true;
+  if (grid.scale >= LEAST_WHOLE && !l->d->c->options->picture_width) {
+    make_items(l, grid.attempt.effort);
+    return try_layout(l, grid.attempt);
+  }
   for (int k = 0; k < EFFORTS; k++)
-    if (make_effort(l, (enum diagram_effort)k) && !tried[k] &&
-        try_levels(l, (enum diagram_effort)k, &largest))
+    if (k != EFFORT_TURNS && make_effort(l, (enum diagram_effort)k) &&
+        !tried[k] && try_levels(l, (enum diagram_effort)k, &largest))
       return true;
   make_items(l, largest.attempt.effort);
   struct attempt last = largest.attempt;
@@ -422,13 +485,17 @@ static int64_t length_of(struct diagram_paper *l, struct attempt a) {
 
 /* Finds the shortest layout of any height; of equal ones the most detailed. */
 static void find_shortest(struct diagram_paper *l) {
-  struct attempt best = {0};
+  struct attempt best = {.form = FORM_COLUMNS};
   int64_t least = INT64_MAX;
   size_t boxes = SIZE_MAX / 2;
   l->tall = true; /* long rather than too small */
+  struct largest grid = {.scale = -1};
+  if (find_grid(l, true, &grid) || find_grid(l, false, &grid))
+    return;
   for (int k = EFFORTS; k-- > 0;) {
-    struct attempt a = {.effort = (enum diagram_effort)k};
-    if (!make_items(l, a.effort) || l->d->items.count > 2 * boxes)
+    struct attempt a = {.effort = (enum diagram_effort)k, .form = FORM_COLUMNS};
+    if (k == EFFORT_TURNS || !make_items(l, a.effort) ||
+        l->d->items.count > 2 * boxes)
       continue;
     boxes = boxes < l->d->items.count ? boxes : l->d->items.count;
     a.level = l->d->items.count > MOST_BOXES ? COLUMN_LEVEL : 0;
@@ -452,16 +519,44 @@ void diagram_find_drawing(struct diagram *d) {
   d->level = 0;
 }
 
+/* Finds the fewest readable pages with a grid; false: there are none. */
+static bool find_grid_pages(struct diagram_paper *l) {
+  struct attempt best = {.effort = EFFORTS};
+  size_t fewest = SIZE_MAX;
+  for (int k = 0; k <= EFFORTS; k++) {
+    enum diagram_effort effort =
+        k < EFFORTS ? (enum diagram_effort)k : best.effort;
+    if (effort == EFFORTS || effort == EFFORT_STUBS ||
+        !make_effort(l, effort) || l->d->items.count > MOST_GRIDDED)
+      continue;
+    make_parts(l, FORM_GRID);
+    l->d->level = k < EFFORTS ? 0 : best.level;
+    for (; l->d->level <= LAST_LEVEL && !l->no_grid; l->d->level++) {
+      find_parts(l, FORM_GRID);
+      bool fits = layout_grid_pages(l);
+      if (k == EFFORTS)
+        return true;
+      if (fits && l->page_count < fewest) {
+        fewest = l->page_count;
+        best = (struct attempt){effort, l->d->level, FORM_GRID};
+      }
+    }
+  }
+  return false;
+}
+
 /*
  * Finds the fewest readable pages, with the fewest boxes; of equally long
  * layouts the most detailed.
  */
 static void find_pages(struct diagram_paper *l) {
+  if (find_grid_pages(l))
+    return;
   enum diagram_effort least = EFFORT_NONE;
   size_t boxes = SIZE_MAX, fewest = SIZE_MAX;
   int best = 0;
   bool fitted = false;
-  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORT_BLOCKS;
+  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORT_TURNS;
        effort++)
     if (make_items(l, effort) && l->d->items.count < boxes) {
       boxes = l->d->items.count;
@@ -470,7 +565,7 @@ static void find_pages(struct diagram_paper *l) {
   make_items(l, least);
   l->d->sources_at_stubs = false;
   for (l->d->level = 0; l->d->level < PAGE_LEVELS; l->d->level++) {
-    find_parts(l, false);
+    find_parts(l, FORM_COLUMNS);
     bool fits = layout_pages(l);
     if (fits > fitted || (fits == fitted && l->page_count < fewest)) {
       fitted = fits;
@@ -479,7 +574,7 @@ static void find_pages(struct diagram_paper *l) {
     }
   }
   l->d->level = best;
-  find_parts(l, false);
+  find_parts(l, FORM_COLUMNS);
   layout_pages(l);
 }
 

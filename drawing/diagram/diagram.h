@@ -97,6 +97,8 @@ struct diagram_item {
   struct slice out;   /* output shape if it changed, or empty */
   struct slice sign;  /* the name that stubs use if it has none, or empty */
   bool in_branch;     /* in a branch of a split */
+  bool flip;          /* the flow runs up */
+  bool in_grid;       /* lines from and to it are led */
   int64_t x, y, width, height;
 };
 
@@ -116,7 +118,14 @@ struct diagram_unit {
  * The tree as a drawing: a chain of parts in sequence, a split into branches
  * that a join ends, a frame around a chain, or a box.
  */
-enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME };
+enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME, PART_GRID };
+
+/* Cells in columns and rows. */
+struct diagram_grid {
+  int64_t rows, columns;
+  int64_t *beside, *above; /* lines before a column; above a row */
+  int64_t *across, *along; /* spines of columns; starts of rows, and the end */
+};
 
 struct diagram_part {
   enum part_kind kind;
@@ -134,10 +143,12 @@ struct diagram_part {
   struct diagram_part *around; /* PART_FRAME: the frame around it */
   int lanes;   /* PART_FRAME: lanes of inner skips, to the right of its chain */
   bool opened; /* PART_FRAME: cut, or not drawn */
-  struct slice title;    /* PART_FRAME: set when it is measured */
-  int64_t left, right;   /* extent across the flow, from the spine */
-  int64_t length;        /* along the flow, including `after` */
-  int64_t after;         /* room after it for the arrow and its shape */
+  struct diagram_grid *grid; /* PART_GRID; its parts are cells */
+  int64_t row, column;       /* of a cell */
+  struct slice title;        /* PART_FRAME: set when it is measured */
+  int64_t left, right;       /* extent across the flow, from the spine */
+  int64_t length;            /* along the flow, including `after` */
+  int64_t after;             /* room after it for the arrow and its shape */
   int64_t shift, ahead;  /* in its parent: offset of the spine; of its entry */
   int64_t across, along; /* place: of the spine, and of the smaller end */
 };
@@ -149,6 +160,7 @@ enum diagram_effort {
   EFFORT_LOOPS,  /* iterations of `for` that differ in figures are drawn once */
   EFFORT_CALLS,  /* calls of a def are drawn once */
   EFFORT_SMALL,  /* small calls as well */
+  EFFORT_TURNS,  /* iterations as well; only in grids */
   EFFORT_BLOCKS, /* the net's blocks and iterations are boxes; no link is cut */
   EFFORTS
 };
@@ -183,9 +195,12 @@ struct diagram {
   struct diagram_part *parts; /* a chain for each separate net */
   struct scene *scene;        /* NULL while only marking links */
   bool lr;
-  bool has_units;        /* of numbers in boxes; a legend says them else */
-  int level;             /* tightness, from 0 */
-  size_t long_skip;      /* skips over more boxes pass outside */
+  bool has_units;   /* of numbers in boxes; a legend says them else */
+  int level;        /* tightness, from 0 */
+  size_t long_skip; /* skips over more boxes pass outside */
+  bool grids;       /* maps of one size share a row */
+  bool pyramid;     /* lines leave maps of several sizes */
+  int64_t *maps;    /* by node: the height of its map; NULL: not known yet */
   bool sources_at_stubs; /* sources are drawn at stubs where possible */
   int64_t most_heat;     /* of a box */
   struct slice *tails;   /* by kind of layer: " bn relu" if all have it */
@@ -412,6 +427,19 @@ void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
                 int64_t along);
 void part_flip(struct diagram_part *part);
 
+/* diagram_grid.c: puts nets and blocks in which several sizes of maps meet in
+ * grids; false: there are none. The size of an item's map, or 0. */
+bool diagram_find_grids(struct diagram *d);
+
+/* Cuts the links of a tensor that the whole net reads, such as a time. */
+void diagram_cut_shared(struct diagram *d);
+int64_t map_of(struct diagram *d, size_t item);
+void grid_measure(struct diagram *d, struct diagram_part *part);
+void grid_place(struct diagram *d, struct diagram_part *part);
+struct diagram_pen;
+void grid_draw(struct diagram *d, const struct diagram_part *part,
+               struct diagram_pen *pen);
+
 /* diagram_draw.c */
 
 /* A line on its way to a box, in the flow's axes. */
@@ -441,6 +469,7 @@ struct diagram_tightness {
   int64_t wide_gap; /* gap with a shape beside the arrow */
   int64_t branch_gap;
   int64_t text;    /* font size of a box's first line */
+  int64_t leading; /* from line to line in a box */
   int64_t line;    /* length at which a line in a box is broken */
   bool few_frames; /* inner frames only around repeats */
   bool few_facts;  /* no numbers, no shapes inside branches */
@@ -462,7 +491,7 @@ bool is_bare(const struct diagram *d, const struct diagram_part *frame);
 
 /* Lengths, in tenths of a point. */
 enum {
-  LINE = 11 * POINT,         /* line of text in a box */
+  LINE = 11 * POINT,         /* line of text in the legend */
   BUS = 10 * POINT,          /* from the fork of branches to their tops */
   LANE = 9 * POINT,          /* width of a skip's lane */
   PAD = 6 * POINT,           /* inside a frame */

@@ -114,13 +114,21 @@ static bool same_calls(const struct diagram *d, const struct diagram_unit *a,
   return true;
 }
 
+/* True for a group of an iteration that is no repeat. */
+static bool is_single_turn(const struct diagram *d,
+                           const struct diagram_unit *unit) {
+  return d->effort == EFFORT_TURNS && unit->count < 2 &&
+         (size_t)unit->group >= d->plain->model->groups.count;
+}
+
 /* True for a call with a drawn inside; a repeat is a group without a call. */
 static bool is_call(const struct diagram *d, const struct diagram_unit *unit,
                     bool outer) {
-  return unit->group > 0 &&
+  return unit->group > 0 && !is_single_turn(d, unit) &&
          (group_of(d, unit->group)->call.length > 0 ||
           (outer && d->effort == EFFORT_BLOCKS)) &&
-         (d->effort == EFFORT_SMALL || unit->end - unit->first >= LEAST_BOXES);
+         ((d->effort == EFFORT_SMALL || d->effort == EFFORT_TURNS) ||
+          unit->end - unit->first >= LEAST_BOXES);
 }
 
 static void find_candidates(struct choice *c, const struct diagram_unit *units,
@@ -178,9 +186,10 @@ static bool is_worth(const struct choice *c,
                      const struct diagram_candidate *class, size_t seen) {
   size_t boxes = boxes_of(c, class->unit);
   if (boxes >= LEAST_BOXES)
-    return seen > 1 || (c->d->effort == EFFORT_BLOCKS && class->outer);
-  return c->d->effort == EFFORT_SMALL && seen > 2 && boxes > 1 &&
-         boxes * seen >= LEAST_SMALL;
+    return seen > 1 || (c->d->effort == EFFORT_BLOCKS && class->outer) ||
+           (c->d->effort == EFFORT_TURNS && class->unit->count > 1);
+  return (c->d->effort == EFFORT_SMALL || c->d->effort == EFFORT_TURNS) &&
+         seen > 2 && boxes > 1 && boxes * seen >= LEAST_SMALL;
 }
 
 static void choose(struct choice *c) {
@@ -206,7 +215,7 @@ static void choose(struct choice *c) {
 static size_t candidate_of(const struct choice *c, int64_t group) {
   const struct diagram *d = c->d;
   const struct group *g = group_of(d, group);
-  if ((!g->call.length && d->effort != EFFORT_BLOCKS) || g->first >= g->end)
+  if ((!g->call.length && d->effort < EFFORT_TURNS) || g->first >= g->end)
     return SIZE_MAX;
   size_t first = d->item_of_row[d->rows.of_node[g->first]];
   size_t last = d->item_of_row[d->rows.of_node[g->end - 1]];

@@ -134,7 +134,7 @@ static void count_lanes(struct diagram_paper *l) {
   l->corridors = 0;
   columns_number(l);
   for (size_t i = 0; i < l->skips.count; i++) {
-    if (skip_is_framed(&l->skips.at[i]))
+    if (skip_is_framed(&l->skips.at[i]) || l->skips.at[i].in_grid)
       continue;
     size_t from = column_of(l, l->skips.at[i].from);
     size_t to = column_of(l, l->skips.at[i].to);
@@ -146,22 +146,25 @@ static void count_lanes(struct diagram_paper *l) {
 }
 
 int64_t columns_width(const struct diagram_paper *l) {
-  int64_t width = 2 * edge_of(l->d);
+  int64_t width = 0, last = 0;
   for (size_t i = 0; i < l->columns.count; i++) {
     const struct diagram_column *c = &l->columns.at[i];
-    width += c->left + c->right + c->lanes * LANE + (i ? gutter_of(l) : 0);
+    if (l->packed)
+      last = most(last, c->x + column_width(c));
+    else
+      width += column_width(c) + (i ? gutter_of(l) : 0);
   }
-  return width;
+  return most(width, last) + 2 * edge_of(l->d);
 }
 
 static int64_t columns_length(const struct diagram_paper *l) {
   int64_t length = 0;
   for (size_t i = 0; i < l->columns.count; i++)
-    length = most(length, l->columns.at[i].length);
+    length = most(length, l->columns.at[i].y + l->columns.at[i].length);
   return length + l->corridors * LANE + 2 * edge_of(l->d) + OVER;
 }
 
-static void finish_columns(struct diagram_paper *l) {
+void finish_columns(struct diagram_paper *l) {
   l->corridors = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     add_sides(l, &l->columns.at[i]);

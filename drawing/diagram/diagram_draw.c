@@ -68,13 +68,14 @@ static void draw_rect(struct diagram *d, size_t index, int64_t shift,
 static void draw_lines(struct diagram *d, const struct diagram_item *item,
                        bool warned) {
   const struct diagram_label *label = item->label;
-  int64_t y = item->y + (item->height - label->line_count * LINE) / 2;
-  for (int i = 0; i < label->line_count; i++, y += LINE) {
+  int64_t leading = tightness(d)->leading;
+  int64_t y = item->y + (item->height - label->line_count * leading) / 2;
+  for (int i = 0; i < label->line_count; i++, y += leading) {
     bool note = i >= label->line_count - label->note_count;
     bool warning = warned && label->lines[i].at[0] == '!';
     scene_add(d->scene, (struct scene_item){.kind = SCENE_TEXT,
                                             .x = item->x + item->width / 2,
-                                            .y = y + 85,
+                                            .y = y + leading - 25,
                                             .size = note ? SMALL_SIZE
                                                          : tightness(d)->text,
                                             .anchor = ANCHOR_MIDDLE,
@@ -299,5 +300,6 @@ void part_draw(struct diagram *d, const struct diagram_part *part,
       draw_frame(d, part);
     part_draw(d, part->first, pen);
     break;
+  case PART_GRID: grid_draw(d, part, pen); break;
   }
 }

@@ -160,7 +160,8 @@ static void add_stub(struct diagram *d, struct diagram_item *item,
 static bool is_shown_once(const struct diagram *d, const struct row *row,
                           int64_t node) {
   const struct diagram_call *call = call_of_group(d, row->group);
-  if (d->effort == EFFORT_BLOCKS && row < &d->rows.at[d->sections.at[0].end])
+  if ((d->effort == EFFORT_BLOCKS || d->grids) &&
+      row < &d->rows.at[d->sections.at[0].end])
     return false;
   for (size_t i = 0; call && i < call->shared_count; i++)
     if (call->shared[i] == node)

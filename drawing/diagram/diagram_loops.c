@@ -39,7 +39,7 @@ static bool same_rows(const struct diagram_loop *l, int64_t a, int64_t b) {
 /* A carried tensor has one place in the iteration and one initial row. A box
  * for an iteration may give several tensors. */
 static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start) {
-  bool several = l->d->effort == EFFORT_BLOCKS && l->length == 1;
+  bool several = l->d->effort >= EFFORT_TURNS && l->length == 1;
   for (int i = 0; i < l->carried; i++)
     if (l->from[i] == place && l->start[i] == start)
       return true;
@@ -283,6 +283,23 @@ static void add_turn(struct arena *arena, struct model *model,
                      .out = turn->end - 1};
 }
 
+/* The frame with a node that is directly in another one. */
+static const struct frame *frame_in(const struct model *model, int64_t node,
+                                    const struct frame *around) {
+  const struct frame *frame = model->nodes.at[node].frame;
+  while (frame && frame->parent != around)
+    frame = frame->parent;
+  return frame;
+}
+
+/* True for an iteration that consists of another loop. */
+static bool holds_loop(const struct model *model, const struct frame *turn) {
+  const struct frame *first = frame_in(model, turn->first, turn);
+  const struct frame *last = frame_in(model, turn->end - 1, turn);
+  return first && last && first != last && first->stmt == last->stmt &&
+         frame_kind(first) == FRAME_LOOP;
+}
+
 /* Adds the iterations that start with a node, outer ones first. */
 static void add_turns(struct arena *arena, struct model *model, int64_t node,
                       const struct frame *frame) {
@@ -290,7 +307,7 @@ static void add_turns(struct arena *arena, struct model *model, int64_t node,
     return;
   add_turns(arena, model, node, frame->parent);
   if (frame_kind(frame) == FRAME_LOOP && frame->first == node &&
-      frame->end - frame->first >= LEAST_TURN)
+      frame->end - frame->first >= LEAST_TURN && !holds_loop(model, frame))
     add_turn(arena, model, frame);
 }
 

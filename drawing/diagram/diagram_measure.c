@@ -6,13 +6,13 @@
 
 const struct diagram_tightness *tightness(const struct diagram *d) {
   static const struct diagram_tightness levels[LEVELS] = {
-      {110, 170, 120, 90, 1280, false, false, false, false, false},
-      {90, 140, 70, 90, 700, false, false, false, false, false},
-      {80, 130, 60, 80, 640, true, false, false, false, false},
-      {80, 130, 60, 80, 640, true, true, false, false, false},
-      {72, 115, 60, 80, 600, true, true, false, true, false},
-      {64, 96, 60, 80, 600, true, true, false, true, true},
-      {72, 115, 60, 80, 540, true, true, true, true, false}};
+      {110, 170, 120, 90, 110, 1280, false, false, false, false, false},
+      {90, 140, 70, 90, 110, 700, false, false, false, false, false},
+      {80, 130, 60, 80, 110, 640, true, false, false, false, false},
+      {80, 130, 60, 80, 110, 640, true, true, false, false, false},
+      {72, 115, 60, 80, 110, 600, true, true, false, true, false},
+      {58, 96, 50, 80, 96, 600, true, true, false, true, true},
+      {72, 115, 60, 80, 110, 540, true, true, true, true, false}};
   return &levels[d->level];
 }
 
@@ -342,6 +342,7 @@ void part_measure(struct diagram *d, struct diagram_part *part) {
   case PART_CHAIN: measure_chain(d, part); break;
   case PART_SPLIT: measure_split(d, part); break;
   case PART_FRAME: measure_frame(d, part); break;
+  case PART_GRID: grid_measure(d, part); break;
   }
 }
 
@@ -366,6 +367,7 @@ static void place_item(struct diagram *d, const struct diagram_part *part,
                        size_t index, int64_t offset) {
   struct diagram_item *item = &d->items.at[index];
   int64_t along = end_at(part, offset, item_along(d, item));
+  item->flip = part->flip;
   int64_t across = part->across - item_across(d, item) / 2;
   item->x = d->lr ? along : across;
   item->y = d->lr ? across : along;
@@ -407,6 +409,8 @@ void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
     place_chain(d, part);
   } else if (part->kind == PART_SPLIT) {
     place_split(d, part);
+  } else if (part->kind == PART_GRID) {
+    grid_place(d, part);
   } else {
     bool band = part->title.length > 0;
     int64_t ahead = is_bare(d, part)               ? 0

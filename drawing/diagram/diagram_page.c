@@ -9,6 +9,7 @@ struct sheet {
   struct diagram_paper *l;
   size_t page;
   int64_t across, top, length; /* their start across, top and length */
+  int64_t start, end;          /* of all columns, across */
   int64_t title;               /* height of the title above them */
   int used;                    /* corridors in use below them */
   int entered;                 /* lanes in use to the left of columns */
@@ -37,16 +38,20 @@ static void place_sides(struct sheet *s, const struct diagram_column *c,
 }
 
 static void place_column(struct sheet *s, struct diagram_column *c) {
+  if (s->l->packed)
+    s->across = s->start + c->x;
   c->across = s->across + c->left;
-  c->along = s->top;
+  c->along = s->top + c->y;
   for (size_t i = c->first; i < c->end; i++) {
     const struct diagram_stretch *stretch = &s->l->parts.at[i];
     part_place(diagram_at(s), stretch->part, c->across + stretch->shift,
                c->along + stretch->offset);
     place_sides(s, c, stretch->part);
   }
-  s->across = c->across + c->right + c->lanes * LANE + gutter_of(s->l);
-  s->length = c->length > s->length ? c->length : s->length;
+  s->across += column_width(c);
+  s->end = most(s->end, s->across);
+  s->across += gutter_of(s->l);
+  s->length = most(s->length, c->y + c->length);
 }
 
 /* Drawing */
@@ -260,7 +265,7 @@ static struct route_box route_box_of(const struct diagram *d, size_t item,
                             .width = it->width,
                             .height = it->height,
                             .stack = it->opens_repeat ? 2 * STACK : 0,
-                            .closed = (d->lr ? 0 : 2) + !leaves};
+                            .closed = (d->lr ? 0 : 2) + (leaves == it->flip)};
 }
 
 /* The way of a skip around everything; without points: there is none. */
@@ -300,7 +305,7 @@ static bool is_routed(struct sheet *s, const struct diagram_skip *skip,
                       int *used) {
   if (s->l->is_u || s->l->skips.count > MOST_ROUTED)
     return false;
-  if (!skip_is_framed(skip))
+  if (!skip_is_framed(skip) || skip->in_grid)
     return true;
   struct diagram_pen pen = way_beside(s, skip, used);
   return crosses(diagram_at(s), skip, &pen);
@@ -314,7 +319,8 @@ static size_t lead_in_order(struct sheet *s, const size_t *order, size_t count,
   struct diagram_paper *l = s->l;
   size_t failures = 0;
   struct point low = {NARROW_EDGE, NARROW_EDGE + s->title};
-  struct point high = {s->across, s->top + s->length + l->corridors * LANE};
+  struct point high = {s->across + gutter_of(l),
+                       s->top + s->length + l->corridors * LANE};
   if (l->d->lr)
     high = (struct point){high.y, high.x};
   struct router *router = router_new(l->d->scene, low, high, step);
@@ -331,7 +337,8 @@ static size_t lead_in_order(struct sheet *s, const size_t *order, size_t count,
  * left becomes the first; then the grid is finer; then it passes beside. */
 static void lead_skips(struct sheet *s, size_t *order, size_t count,
                        int *used) {
-  static const int64_t steps[] = {5 * POINT, 5 * POINT, 3 * POINT};
+  static const int64_t steps[] = {5 * POINT, 5 * POINT, 3 * POINT,
+                                  3 * POINT, 3 * POINT, 3 * POINT};
   struct diagram_paper *l = s->l;
   struct diagram_pen *best = NULL;
   size_t least = SIZE_MAX, at = 0;
@@ -393,9 +400,11 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   int64_t narrow = LEAST_WIDTH - columns_width(l);
   if (!d->lr && l->page_count == 1 && narrow > 0)
     s.across += narrow / 2;
+  s.start = s.across;
   for (size_t i = 0; i < l->columns.count; i++)
     if (l->columns.at[i].page == page)
       place_column(&s, &l->columns.at[i]);
+  s.across = s.end ? s.end : s.across;
   for (size_t i = 0; i < l->columns.count; i++) {
     if (i > 0 && l->columns.at[i].page == page &&
         l->columns.at[i - 1].page != page && l->columns.at[i - 1].end > 0)
@@ -405,8 +414,7 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
       draw_column(&s, i);
   }
   draw_skips(&s);
-  int64_t across =
-      s.across + edge_of(d) - (l->columns.count ? gutter_of(l) : 0);
+  int64_t across = s.across + edge_of(d);
   int64_t along = s.top + s.length + s.used * LANE + edge_of(d);
   scene->width = d->lr ? along : across;
   scene->height = d->lr ? across : along;

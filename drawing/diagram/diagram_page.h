@@ -16,6 +16,7 @@ struct diagram_skip {
   size_t link;
   const struct diagram_part *frame; /* the innermost around both; NULL: none */
   int lane;                         /* in the frame */
+  bool in_grid;                     /* which has room for its lines */
 };
 
 /* True if a skip passes inside a frame, instead of beside its column. */
@@ -34,6 +35,7 @@ struct diagram_stretch {
 struct diagram_column {
   size_t first, end; /* parts */
   int64_t left, right, length;
+  int64_t x, y; /* of a packed column, from the first one's corner */
   int64_t across, along;
   size_t page;
   int lanes; /* of skips, on its right */
@@ -44,6 +46,9 @@ struct page_list {
   const struct scene **at;
   size_t count, room;
 };
+
+/* Forms of a picture, the first that fits is taken. */
+enum diagram_form { FORM_U, FORM_GRID, FORM_COLUMNS, FORMS };
 
 struct diagram_paper {
   struct diagram *d;
@@ -57,13 +62,15 @@ struct diagram_paper {
   int64_t scale;  /* of the layout on a page, in parts of WHOLE */
   int64_t height; /* at that scale */
   bool is_u;
-  bool opened;      /* a frame was cut or removed */
-  bool tall;        /* no page limits its height */
-  bool paged;       /* sides must not cross the end of a page */
-  bool made[2];     /* the parts are current for columns; for a U */
-  bool has_sources; /* some sources can be drawn at stubs */
-  bool no_u;        /* no skips that a U could show */
-  bool *cuts[2];    /* cut links: of boxes with many; distant, too */
+  bool packed;       /* columns have places of their own */
+  bool opened;       /* a frame was cut or removed */
+  bool tall;         /* no page limits its height */
+  bool paged;        /* sides must not cross the end of a page */
+  bool made[FORMS];  /* the parts are current for a form */
+  bool has_sources;  /* some sources can be drawn at stubs */
+  bool no_u;         /* no skips that a U could show */
+  bool no_grid;      /* no net or block for a grid */
+  bool *cuts[FORMS]; /* cut links: of boxes with many; distant, too */
 };
 
 /* The gap between columns, in which skips may pass. */
@@ -89,6 +96,13 @@ static inline size_t column_of(const struct diagram_paper *l, size_t item) {
   return l->column_of_part[l->part_of[item]];
 }
 
+/* Places sides; counts lanes and corridors of skips. */
+void finish_columns(struct diagram_paper *l);
+
+static inline int64_t column_width(const struct diagram_column *c) {
+  return c->left + c->right + c->lanes * LANE;
+}
+
 /* The width of all columns side by side, with margins. */
 int64_t columns_width(const struct diagram_paper *l);
 
@@ -99,6 +113,14 @@ struct diagram_column *column_add(struct diagram_paper *l, size_t first);
 
 /* Adds columns for the parts from `first` on to the existing ones. */
 void columns_add(struct diagram_paper *l, size_t first);
+
+/* diagram_grid.c: lays out the net and, beside it or below it, the calls that
+ * are drawn once; false if they are not readable on a page. */
+bool layout_grid(struct diagram_paper *l);
+
+/* The same on as many pages as needed; false if the net or a call is too large
+ * for one. */
+bool layout_grid_pages(struct diagram_paper *l);
 
 /* diagram_u.c: true if maps shrink and grow below skips. */
 bool net_is_u(const struct compiled *c);

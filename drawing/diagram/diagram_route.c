@@ -261,7 +261,7 @@ static struct route_side side_of(const struct router *r,
   int64_t ahead = x ? r->origin.x : r->origin.y;
   int64_t beside = x ? r->origin.y : r->origin.x;
   int64_t cell = (end - ahead + (low ? -clear : clear + r->step - 1)) / r->step;
-  int64_t corner = length > 3 * CORNER ? CORNER : length / 3;
+  int64_t corner = length > 4 * CORNER ? CORNER : length / 4;
   struct route_side side = {
       .direction = x ? ALONG_X : ALONG_Y,
       .fixed = clamp(cell, count),

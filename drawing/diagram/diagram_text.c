@@ -454,7 +454,7 @@ static const struct diagram_label *make_label(struct diagram *d, size_t index) {
   add_notes(d, label, index);
   add_warnings(d, label, row);
   label->width += bare ? 0 : (tightness(d)->few_tails ? 8 : 12) * POINT;
-  label->height = label->line_count * LINE + 5 * POINT;
+  label->height = label->line_count * tightness(d)->leading + 5 * POINT;
   if (bare && label->line_count == 1)
     label->width = label->height = SIGN;
   return label;
@@ -486,7 +486,7 @@ const struct diagram_label *source_label(struct diagram *d, size_t index) {
   if (item_node(d, index)->kind == &model_input_kind)
     add_note(label, item_shape(d, index));
   label->width += 12 * POINT;
-  label->height = label->line_count * LINE + 5 * POINT;
+  label->height = label->line_count * tightness(d)->leading + 5 * POINT;
   return label;
 }
 

@@ -283,9 +283,77 @@ static size_t long_skip(const struct region *r, int64_t fork) {
   return item_has_name(r->d, r->units[fork]->end - 1) ? LONG_NAMED : most;
 }
 
+enum { SHORT_BRANCH = 4 /* units */ };
+
+/* True if an item of a branch reads neither its fork nor the branch. */
+static bool reads_beside(const struct region *r, const struct chain *chain,
+                         int64_t at, size_t item, int64_t fork) {
+  const struct diagram *d = r->d;
+  for (size_t k = 0; k < d->items.at[item].link_count; k++) {
+    size_t from = link_of(d, item, k)->from;
+    bool known = fork >= 0 && from == r->units[fork]->end - 1;
+    for (size_t i = (size_t)at; i < chain->all.count && !known; i++) {
+      const struct diagram_unit *unit = r->units[chain->all.at[i].unit];
+      known = from >= unit->first && from < unit->end;
+    }
+    if (!known && from != r->entry)
+      return true;
+  }
+  return false;
+}
+
+/* The branch of a join on a chain, from `at` on. */
+struct reach {
+  const struct chain *chain;
+  int64_t at, fork;
+  int64_t low, high; /* maps of the fork and the join */
+};
+
+/* True if a branch has other maps than those of its ends, as a pyramid has, or
+ * reads what is beside it: a grid shows that. */
+static bool leaves_row(const struct region *r, struct reach b, bool maps) {
+  for (size_t i = (size_t)b.at; i < b.chain->all.count; i++) {
+    const struct diagram_unit *unit = r->units[b.chain->all.at[i].unit];
+    for (size_t k = unit->first; k < unit->end; k++) {
+      int64_t map = map_of(r->d, k);
+      if ((maps && map && (map < b.low || map > b.high)) ||
+          (i > (size_t)b.at && reads_beside(r, b.chain, b.at, k, b.fork)))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* True if a grid shows the branches of a join better. */
+static bool needs_grid(struct region *r, const struct inputs *in, int64_t fork,
+                       size_t join) {
+  struct diagram *d = r->d;
+  int64_t to = map_of(d, join), from = to;
+  if (!d->grids)
+    return false;
+  if (fork >= 0)
+    from = map_of(d, r->units[fork]->end - 1);
+  if (!to)
+    to = from;
+  for (size_t i = 0; i < in->count; i++) {
+    enum branch branch = branch_of(r, in->at[i], fork);
+    struct diagram_place p = place_of(r, in->at[i]);
+    if (branch != BRANCH_TAIL && branch != BRANCH_CHAIN)
+      continue;
+    int64_t at = branch == BRANCH_TAIL ? place_of(r, fork).at + 1 : 0;
+    const struct chain *chain = &r->chains.at[p.chain];
+    bool is_short = (int64_t)chain->all.count - at < SHORT_BRANCH;
+    struct reach reach = {chain, at, fork, from < to ? from : to,
+                          most(from, to)};
+    if (leaves_row(r, reach, fork >= 0 || !is_short))
+      return true;
+  }
+  return false;
+}
+
 /* True if a split can show the branches. */
-static bool can_split(const struct region *r, const struct inputs *in,
-                      int64_t fork, size_t item) {
+static bool can_split(struct region *r, const struct inputs *in, int64_t fork,
+                      size_t item) {
   struct diagram_place f = place_of(r, fork);
   size_t shown = 0, real = 0;
   bool tail = false;
@@ -296,7 +364,7 @@ static bool can_split(const struct region *r, const struct inputs *in,
     tail = tail || branch == BRANCH_TAIL;
   }
   bool has_tail = (size_t)(f.at + 1) < r->chains.at[f.chain].all.count;
-  if (shown < 2 || (has_tail && !tail))
+  if (shown < 2 || (has_tail && !tail) || needs_grid(r, in, fork, item))
     return false;
   if (has_tail && !is_dead(r, (size_t)f.chain, f.at + 1, item + 1) && !r->root)
     return false;
@@ -317,7 +385,7 @@ static bool meet(struct region *r, int64_t unit, const struct inputs *in) {
   size_t shown = 0;
   for (size_t i = 0; i < in->count; i++)
     shown += branch_of(r, in->at[i], FROM_NOWHERE) == BRANCH_CHAIN;
-  if (shown < 2)
+  if (shown < 2 || needs_grid(r, in, FROM_NOWHERE, r->units[unit]->first))
     return false;
   struct diagram_part *split = join_part(r, unit);
   add_branches(r, split, in, FROM_NOWHERE);

@@ -247,7 +247,7 @@ bool layout_u(struct diagram_paper *l) {
   *column_add(l, turn) =
       (struct diagram_column){.first = turn, .end = u.end, .flip = true};
   l->is_u = true;
-  l->made[true] = false; /* the flip is not undone */
+  l->made[FORM_U] = false; /* the flip is not undone */
   for (size_t i = turn; i < u.end; i++)
     part_flip(l->parts.at[i].part);
   for (size_t i = 0; i < u.end; i++)

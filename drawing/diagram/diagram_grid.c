@@ -1,0 +1,686 @@
+/*
+ * Grids: where maps of several sizes meet again and again, as in a pyramid, a
+ * U-Net or HRNet. Maps of one size share a row, and a column runs down while
+ * maps shrink, or up while they grow. Each cell is a chain; the lines between
+ * cells are led around them.
+ */
+#include "drawing/diagram/diagram_page.h"
+
+enum {
+  LEAST_ROWS = 3,  /* of different maps */
+  LEAST_LINES = 2, /* that no chain draws */
+  MOST_BEADS = 120,
+  MOST_READERS = 5, /* of a tensor without a map; else they have its name */
+  MOST_COLUMNS = 16,
+  MOST_BESIDE = 6, /* lines beside each other between columns, or rows */
+};
+
+/* The height of a node's map; 0: it has none, as a reshaped one. */
+static int64_t map_of_node(const struct model *model, const struct node *node,
+                           const int64_t *maps) {
+  const struct shape *out = node->out;
+  if (out->rank < 3)
+    return 0;
+  if (node->kind->windows || node->kind->spreads || node->input_count == 0)
+    return out->dim[0];
+  for (int k = 0; k < node->input_count; k++) {
+    int64_t from = node_input(model, node, k);
+    if (maps[from] == out->dim[0] &&
+        model->nodes.at[from].out->dim[1] == out->dim[1])
+      return out->dim[0];
+  }
+  return 0;
+}
+
+int64_t map_of(struct diagram *d, size_t item) {
+  const struct model *model = d->plain->model;
+  if (!d->maps) {
+    d->maps = arena_alloc(d->arena, model->nodes.count + 1, sizeof *d->maps);
+    for (size_t i = 0; i < model->nodes.count; i++)
+      d->maps[i] = map_of_node(model, &model->nodes.at[i], d->maps);
+  }
+  return d->maps[item_row(d, item)->end - 1];
+}
+
+/* A part of a chain, in the order of the flow. */
+struct bead {
+  struct diagram_part *part;
+  int64_t map;   /* the size of its output; 0: none */
+  int64_t depth; /* beads before it on the longest way */
+  int64_t row;   /* -1: not known yet */
+  size_t cell;   /* once it is placed */
+  bool turns;    /* a bead that reads it has another map */
+  size_t *from;  /* beads that it reads */
+  size_t from_count;
+};
+
+struct cell {
+  struct diagram_part *chain, *last; /* its last part */
+  size_t tail;                       /* the bead of that part */
+  int64_t row;
+  size_t column;
+};
+
+struct gathering {
+  struct diagram *d;
+  struct bead beads[MOST_BEADS];
+  size_t count;
+  size_t *bead_of; /* by item: its bead, or SIZE_MAX */
+  struct cell cells[MOST_BEADS];
+  size_t cell_count;
+  int way[MOST_COLUMNS]; /* of a column: down 1, up -1, not known yet 0 */
+  int64_t maps[MOST_BEADS];
+  int64_t rows; /* different maps, the largest first */
+  size_t lines; /* that no chain has drawn */
+};
+
+void diagram_cut_shared(struct diagram *d) {
+  size_t *readers = arena_alloc(d->arena, d->items.count + 1, sizeof *readers);
+  d->cut = NULL;
+  diagram_find_links(d);
+  bool *cut = arena_alloc(d->arena, d->link_count + 1, sizeof *cut);
+  for (size_t i = 0; i < d->links.count; i++)
+    readers[d->links.at[i].from]++;
+  for (size_t i = 0; i < d->links.count; i++)
+    cut[d->links.at[i].number] = readers[d->links.at[i].from] > MOST_READERS &&
+                                 !map_of(d, d->links.at[i].from);
+  d->cut = cut;
+}
+
+/* Beads */
+
+/* True for a frame around maps of several sizes, or one in which a box reads
+ * another one outside. */
+static bool is_open(struct diagram *d, const struct diagram_part *part) {
+  int64_t map = 0;
+  if (part->kind != PART_FRAME || part->unit->count > 1 || part->unit->call)
+    return false;
+  for (size_t i = part->unit->first; i < part->unit->end; i++) {
+    int64_t here = map_of(d, i);
+    if (map && here && here != map)
+      return true;
+    map = here ? here : map;
+    for (size_t k = 0; k < d->items.at[i].link_count; k++) {
+      size_t from = d->links.at[d->items.at[i].first_link + k].from;
+      if (i > part->unit->first && from < part->unit->first && map_of(d, from))
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool add_beads(struct gathering *g, const struct diagram_part *chain) {
+  for (struct diagram_part *p = chain->first; p; p = p->next) {
+    bool open = is_open(g->d, p);
+    if (g->count == MOST_BEADS || (open && !add_beads(g, p->first)))
+      return false;
+    for (const struct diagram_part *side = p->side; open && side;
+         side = side->next)
+      if (!add_beads(g, side))
+        return false;
+    if (open)
+      continue;
+    struct diagram_part *part = ARENA_NEW(g->d->arena, struct diagram_part);
+    *part = *p;
+    part->next = part->side = NULL;
+    g->beads[g->count++] = (struct bead){.part = part,
+                                         .map = map_of(g->d, p->item),
+                                         .row = -1,
+                                         .cell = SIZE_MAX};
+    for (const struct diagram_part *side = p->side; side; side = side->next)
+      if (!add_beads(g, side))
+        return false;
+  }
+  return true;
+}
+
+static void sort_beads(struct gathering *g) {
+  for (size_t i = 1; i < g->count; i++) {
+    struct bead bead = g->beads[i];
+    size_t at = i;
+    for (; at > 0 && g->beads[at - 1].part->item > bead.part->item; at--)
+      g->beads[at] = g->beads[at - 1];
+    g->beads[at] = bead;
+  }
+}
+
+static void number_items(struct gathering *g, const struct diagram_part *part,
+                         size_t bead) {
+  if (part->kind == PART_BOX || part->kind == PART_SPLIT)
+    g->bead_of[part->item] = bead;
+  for (const struct diagram_part *p = part->first; p; p = p->next)
+    number_items(g, p, bead);
+  for (const struct diagram_part *p = part->side; p; p = p->next)
+    number_items(g, p, bead);
+}
+
+/* Finds what each bead reads, and counts the lines that no chain has drawn. */
+static void find_reads(struct gathering *g) {
+  struct diagram *d = g->d;
+  int64_t map = 0;
+  for (size_t i = 0; i < d->items.count; i++) {
+    size_t to = g->bead_of[i];
+    for (size_t k = 0; to != SIZE_MAX && k < d->items.at[i].link_count; k++) {
+      const struct diagram_link *link =
+          &d->links.at[d->items.at[i].first_link + k];
+      size_t from = g->bead_of[link->from];
+      struct bead *bead = &g->beads[to];
+      if (from >= to) /* also SIZE_MAX */
+        continue;
+      int64_t here = link->drawn ? 0 : g->beads[from].map;
+      g->lines += !link->drawn;
+      d->pyramid |= map && here && here != map;
+      map = here ? here : map;
+      size_t at = 0;
+      while (at < bead->from_count && bead->from[at] != from)
+        at++;
+      if (at < bead->from_count)
+        continue;
+      if (!bead->from)
+        bead->from = arena_alloc(d->arena, MOST_BEADS, sizeof *bead->from);
+      bead->from[bead->from_count++] = from;
+      bead->depth = most(bead->depth, g->beads[from].depth + 1);
+      if (bead->map && bead->map != g->beads[from].map)
+        g->beads[from].turns = true;
+    }
+  }
+}
+
+static void find_rows(struct gathering *g) {
+  for (size_t i = 0; i < g->count; i++) {
+    int64_t map = g->beads[i].map;
+    int64_t at = 0;
+    while (at < g->rows && g->maps[at] > map)
+      at++;
+    if (!map || (at < g->rows && g->maps[at] == map))
+      continue;
+    memmove(&g->maps[at + 1], &g->maps[at],
+            (size_t)(g->rows++ - at) * sizeof *g->maps);
+    g->maps[at] = map;
+  }
+  for (size_t i = 0; i < g->count; i++)
+    for (int64_t row = 0; row < g->rows; row++)
+      if (g->beads[i].map && g->maps[row] == g->beads[i].map)
+        g->beads[i].row = row;
+}
+
+/* Cells */
+
+static const struct cell *cell_at(const struct gathering *g, size_t column,
+                                  int64_t row) {
+  for (size_t i = 0; i < g->cell_count; i++)
+    if (g->cells[i].column == column && g->cells[i].row == row)
+      return &g->cells[i];
+  return NULL;
+}
+
+static void append(struct gathering *g, size_t bead, size_t cell) {
+  struct cell *c = &g->cells[cell];
+  struct diagram_part *part = g->beads[bead].part;
+  if (c->last)
+    c->last->next = part;
+  else
+    c->chain->first = part;
+  c->last = part;
+  c->tail = bead;
+  g->beads[bead].cell = cell;
+}
+
+static void open_cell(struct gathering *g, size_t bead, size_t column,
+                      int64_t row) {
+  struct cell *c = &g->cells[g->cell_count++];
+  *c = (struct cell){.chain = ARENA_NEW(g->d->arena, struct diagram_part),
+                     .row = row,
+                     .column = column};
+  c->chain->kind = PART_CHAIN;
+  c->chain->item = NO_ITEM;
+  append(g, bead, g->cell_count - 1);
+}
+
+static bool is_tail(const struct gathering *g, size_t bead) {
+  return g->cells[g->beads[bead].cell].tail == bead;
+}
+
+/* True if a column goes on from the cell of `from` to a row. */
+static bool runs_on(struct gathering *g, const struct cell *from, int64_t row) {
+  int way = row > from->row ? 1 : -1;
+  if (g->way[from->column] == -way)
+    return false;
+  for (int64_t at = from->row + way; at != row + way; at += way)
+    if (cell_at(g, from->column, at))
+      return false;
+  g->way[from->column] = way;
+  return true;
+}
+
+/* A further input or a learned tensor, placed beside the first reader. */
+static bool is_source(const struct gathering *g, size_t bead) {
+  const struct diagram_part *part = g->beads[bead].part;
+  return bead > 0 && part->kind == PART_BOX &&
+         g->d->items.at[part->item].link_count +
+                 g->d->items.at[part->item].stub_count ==
+             0;
+}
+
+/* The row of a bead without a map: in the middle of those that it reads. */
+static int64_t middle_row(const struct gathering *g, const struct bead *bead) {
+  int64_t low = INT64_MAX, high = 0;
+  for (size_t i = 0; i < bead->from_count; i++) {
+    if (is_source(g, bead->from[i]))
+      continue;
+    int64_t row = g->cells[g->beads[bead->from[i]].cell].row;
+    low = row < low ? row : low;
+    high = most(high, row);
+  }
+  return low > high ? 0 : low + (high - low) / 2;
+}
+
+/* The bead that another one goes on from, the one farthest right: SIZE_MAX if
+ * it reads none. */
+static size_t main_of(const struct gathering *g, const struct bead *bead) {
+  size_t main = SIZE_MAX, column = 0;
+  for (size_t i = 0; i < bead->from_count; i++) {
+    const struct cell *cell = &g->cells[g->beads[bead->from[i]].cell];
+    if (is_source(g, bead->from[i]) ||
+        (main != SIZE_MAX && cell->column < column))
+      continue;
+    if (main == SIZE_MAX || cell->column > column || cell->row == bead->row)
+      main = bead->from[i];
+    column = cell->column;
+  }
+  return main;
+}
+
+/* Opens a cell in the first column from `column` on that is free in a row;
+ * false: there are too many. */
+static bool open_beside(struct gathering *g, size_t bead, size_t column,
+                        int64_t row) {
+  while (column < MOST_COLUMNS && cell_at(g, column, row))
+    column++;
+  if (column == MOST_COLUMNS)
+    return false;
+  open_cell(g, bead, column, row);
+  return true;
+}
+
+/* Places a bead after those that it reads. */
+static bool place_after(struct gathering *g, size_t index) {
+  struct bead *bead = &g->beads[index];
+  size_t main = main_of(g, bead);
+  if (bead->row < 0)
+    bead->row = middle_row(g, bead);
+  if (main == SIZE_MAX)
+    return open_beside(g, index, 0, bead->row);
+  const struct cell *cell = &g->cells[g->beads[main].cell];
+  size_t column = cell->column;
+  if (is_tail(g, main) && cell->row == bead->row &&
+      (!g->beads[main].turns || bead->turns)) {
+    append(g, index, g->beads[main].cell);
+    return true;
+  }
+  if (is_tail(g, main) && cell->row != bead->row &&
+      runs_on(g, cell, bead->row)) {
+    open_cell(g, index, column, bead->row);
+    return true;
+  }
+  return open_beside(g, index, column + 1, bead->row);
+}
+
+/* Places a bead and the sources that it is the first to read. */
+static bool place_bead(struct gathering *g, size_t index) {
+  struct bead *bead = &g->beads[index];
+  if (!place_after(g, index))
+    return false;
+  for (size_t i = 0; i < bead->from_count; i++) {
+    size_t from = bead->from[i];
+    const struct cell *cell = &g->cells[bead->cell];
+    if (is_source(g, from) && g->beads[from].cell == SIZE_MAX &&
+        !open_beside(g, from, cell->column + 1, cell->row))
+      return false;
+  }
+  return true;
+}
+
+/* Beads in the order of their depth. */
+static bool place_beads(struct gathering *g) {
+  int64_t deepest = 0;
+  for (size_t i = 0; i < g->count; i++)
+    deepest = most(deepest, g->beads[i].depth);
+  for (int64_t depth = 0; depth <= deepest; depth++)
+    for (size_t i = 0; i < g->count; i++)
+      if (g->beads[i].depth == depth && !is_source(g, i) && !place_bead(g, i))
+        return false;
+  for (size_t i = 0; i < g->count; i++)
+    if (g->beads[i].cell == SIZE_MAX)
+      return false;
+  return true;
+}
+
+/* Making */
+
+static bool gather(struct gathering *g, struct diagram *d,
+                   const struct diagram_part *net) {
+  *g = (struct gathering){.d = d};
+  g->bead_of = arena_alloc(d->arena, d->items.count + 1, sizeof *g->bead_of);
+  for (size_t i = 0; i < d->items.count; i++)
+    g->bead_of[i] = SIZE_MAX;
+  for (; net; net = net->next)
+    if (!add_beads(g, net))
+      return false;
+  sort_beads(g);
+  for (size_t i = 0; i < g->count; i++)
+    number_items(g, g->beads[i].part, i);
+  find_reads(g);
+  find_rows(g);
+  return g->rows >= LEAST_ROWS && g->lines >= LEAST_LINES;
+}
+
+/* True for a line that its column draws, from cell to cell. */
+static bool is_straight(const struct gathering *g, size_t from, size_t to) {
+  const struct cell *a = &g->cells[g->beads[from].cell];
+  const struct cell *b = &g->cells[g->beads[to].cell];
+  return a->column == b->column && a->tail == from &&
+         b->chain->first == g->beads[to].part;
+}
+
+/* Counts lines between columns and between rows, one for each source. */
+static void count_lines(const struct gathering *g, struct diagram_grid *grid) {
+  for (size_t from = 0; from < g->count; from++) {
+    bool seen[MOST_COLUMNS + 1] = {false};
+    for (size_t to = from + 1; to < g->count; to++) {
+      const struct bead *bead = &g->beads[to];
+      const struct cell *a = &g->cells[g->beads[from].cell];
+      const struct cell *b = &g->cells[bead->cell];
+      size_t at = 0;
+      while (at < bead->from_count && bead->from[at] != from)
+        at++;
+      if (at == bead->from_count || is_straight(g, from, to) ||
+          g->beads[from].part->next == bead->part)
+        continue;
+      size_t column = b->column > a->column ? b->column : a->column + 1;
+      if (!seen[column] && grid->beside[column] < MOST_BESIDE)
+        grid->beside[column]++;
+      if (!seen[column] && b->column > a->column + 1 &&
+          grid->above[b->row] < MOST_BESIDE)
+        grid->above[b->row]++;
+      seen[column] = true;
+    }
+  }
+}
+
+static struct diagram_part *make_grid(struct gathering *g) {
+  struct arena *arena = g->d->arena;
+  struct diagram_part *part = ARENA_NEW(arena, struct diagram_part);
+  struct diagram_part **tail = &part->first;
+  struct diagram_grid *grid = ARENA_NEW(arena, struct diagram_grid);
+  part->kind = PART_GRID;
+  part->item = g->beads[g->count - 1].part->item;
+  part->grid = grid;
+  for (size_t i = 0; i < g->cell_count; i++) {
+    struct cell *cell = &g->cells[i];
+    grid->rows = most(grid->rows, cell->row + 1);
+    grid->columns = most(grid->columns, (int64_t)cell->column + 1);
+    cell->chain->row = cell->row;
+    cell->chain->column = (int64_t)cell->column;
+    if (g->way[cell->column] < 0)
+      part_flip(cell->chain);
+  }
+  size_t columns = (size_t)grid->columns + 1, rows = (size_t)grid->rows + 1;
+  grid->beside = arena_alloc(arena, columns, sizeof *grid->beside);
+  grid->across = arena_alloc(arena, columns, sizeof *grid->across);
+  grid->above = arena_alloc(arena, rows, sizeof *grid->above);
+  grid->along = arena_alloc(arena, rows, sizeof *grid->along);
+  count_lines(g, grid);
+  for (size_t column = 0; column + 1 < columns; column++)
+    for (int64_t i = 0; i < grid->rows; i++) {
+      bool up = g->way[column] < 0;
+      const struct cell *cell = cell_at(g, column, up ? grid->rows - 1 - i : i);
+      if (!cell)
+        continue;
+      *tail = cell->chain;
+      tail = &cell->chain->next;
+    }
+  return part;
+}
+
+/* Makes one grid of the nets from `net` up to `end`, in `chain`. */
+static bool grid_from(struct diagram *d, const struct diagram_part *net,
+                      struct diagram_part *chain) {
+  struct gathering *g = ARENA_NEW(d->arena, struct gathering);
+  if (!gather(g, d, net) || !place_beads(g))
+    return false;
+  chain->first = make_grid(g);
+  chain->side = NULL;
+  return true;
+}
+
+bool diagram_find_grids(struct diagram *d) {
+  bool found = false;
+  struct diagram_part *last = NULL;
+  d->pyramid = false;
+  for (struct diagram_part *net = d->parts; net; net = net->next) {
+    struct diagram_part *part = net->first;
+    while (part && part->next)
+      part = part->next;
+    if (part && part->kind == PART_FRAME && part->unit->call)
+      found |= grid_from(d, part->first, part->first);
+    else
+      last = net;
+  }
+  if (!last)
+    return found;
+  struct diagram_part *rest = last->next;
+  last->next = NULL; /* nets of calls come after it */
+  if (grid_from(d, d->parts, d->parts)) {
+    d->parts->next = rest;
+    return true;
+  }
+  last->next = rest;
+  return found;
+}
+
+/* Sizes and places */
+
+void grid_measure(struct diagram *d, struct diagram_part *part) {
+  struct diagram_grid *grid = part->grid;
+  size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows;
+  int64_t *left = arena_alloc(d->arena, columns, sizeof *left);
+  int64_t *right = arena_alloc(d->arena, columns, sizeof *right);
+  int64_t *length = arena_alloc(d->arena, rows, sizeof *length);
+  for (struct diagram_part *c = part->first; c; c = c->next) {
+    part_measure(d, c);
+    left[c->column] = most(left[c->column], c->left);
+    right[c->column] = most(right[c->column], c->right);
+    length[c->row] = most(length[c->row], c->length);
+  }
+  int64_t at = -left[0];
+  for (size_t i = 0; i < columns; i++) {
+    if (i > 0)
+      at += tightness(d)->branch_gap;
+    at += grid->beside[i] * LANE;
+    grid->across[i] = at + left[i];
+    at = grid->across[i] + right[i];
+  }
+  part->left = left[0];
+  part->right = at + grid->beside[columns] * LANE;
+  grid->along[0] = 0;
+  for (size_t i = 0; i < rows; i++) {
+    grid->along[i] += grid->above[i] * LANE;
+    grid->along[i + 1] = grid->along[i] + length[i];
+  }
+  part->length = grid->along[rows];
+  part->after = tightness(d)->gap;
+}
+
+void grid_place(struct diagram *d, struct diagram_part *part) {
+  const struct diagram_grid *grid = part->grid;
+  for (struct diagram_part *c = part->first; c; c = c->next) {
+    int64_t along = grid->along[c->row];
+    if (c->flip)
+      along =
+          grid->along[c->row + 1] - grid->above[c->row + 1] * LANE - c->length;
+    part_place(d, c, part->across + grid->across[c->column],
+               part->along + along);
+  }
+}
+
+void grid_draw(struct diagram *d, const struct diagram_part *part,
+               struct diagram_pen *pen) {
+  int64_t column = 0;
+  for (const struct diagram_part *c = part->first; c; c = c->next) {
+    if (c->column != column)
+      *pen = (struct diagram_pen){.item = NO_ITEM};
+    column = c->column;
+    part_draw(d, c, pen);
+  }
+}
+
+/* Pages */
+
+/* A column for each net. */
+static void deal_columns(struct diagram_paper *l) {
+  struct diagram_column *column = NULL;
+  l->columns.count = 0;
+  for (size_t i = 0; i < l->parts.count; i++) {
+    struct diagram_stretch *s = &l->parts.at[i];
+    if (s->starts)
+      column = column_add(l, i);
+    column->end = i + 1;
+    s->offset = column->length;
+    s->shift = 0;
+    column->left = most(column->left, s->part->left);
+    column->right = most(column->right, s->part->right);
+    column->length += s->part->length;
+  }
+  finish_columns(l);
+}
+
+/* Columns in an order, of which those from `first` to `end` are on the current
+ * page. */
+struct packing {
+  struct diagram_column *at;
+  size_t *order;
+  size_t first, end;
+};
+
+/* The top of a column at `x`, below those on the page. */
+static int64_t top_at(const struct packing *p, const struct diagram_column *c,
+                      int64_t x) {
+  int64_t top = 0;
+  for (size_t i = p->first; i < p->end; i++) {
+    const struct diagram_column *other = &p->at[p->order[i]];
+    if (x < other->x + column_width(other) + NARROW_GUTTER &&
+        other->x < x + column_width(c) + NARROW_GUTTER)
+      top = most(top, other->y + other->length + NARROW_GUTTER);
+  }
+  return top;
+}
+
+/* Places a column as high as it can be, left of `width` if it can be. */
+static void pack_column(const struct packing *p, struct diagram_column *c,
+                        int64_t width) {
+  c->x = 0;
+  c->y = top_at(p, c, 0);
+  for (size_t k = p->first; k < p->end; k++) {
+    const struct diagram_column *other = &p->at[p->order[k]];
+    int64_t x = other->x + column_width(other) + NARROW_GUTTER;
+    int64_t y = top_at(p, c, x);
+    if (x + column_width(c) <= width && y < c->y) {
+      c->x = x;
+      c->y = y;
+    }
+  }
+}
+
+static void pack_columns(struct packing *p, size_t count, int64_t width) {
+  p->first = 0;
+  for (p->end = 0; p->end < count; p->end++)
+    pack_column(p, &p->at[p->order[p->end]], width);
+}
+
+/* After the net's, the longest column first. */
+static void sort_columns(struct packing *p, size_t count) {
+  for (size_t i = 2; i < count; i++) {
+    size_t at = i, column = p->order[i];
+    for (; at > 1 && p->at[p->order[at - 1]].length < p->at[column].length;
+         at--)
+      p->order[at] = p->order[at - 1];
+    p->order[at] = column;
+  }
+}
+
+/* Finds the width at which the letters are largest. */
+static int64_t pack_best(struct diagram_paper *l, struct packing *p) {
+  int64_t best_scale = -1, best_width = 0, total = 0;
+  for (size_t i = 0; i < l->columns.count; i++)
+    total += column_width(&p->at[i]) + NARROW_GUTTER;
+  for (int64_t width = total; width >= column_width(p->at);
+       width -= most(total / 40, 1)) {
+    pack_columns(p, l->columns.count, width);
+    paper_is_readable(l);
+    if (l->scale > best_scale) {
+      best_scale = l->scale;
+      best_width = width;
+    }
+  }
+  pack_columns(p, l->columns.count, best_width);
+  return best_scale;
+}
+
+static struct packing begin_packing(struct diagram_paper *l) {
+  l->page_count = 1;
+  l->packed = true;
+  deal_columns(l);
+  size_t count = l->columns.count;
+  struct packing p = {.at = l->columns.at,
+                      .order =
+                          arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
+  for (size_t i = 0; i < count; i++)
+    p.order[i] = i;
+  return p;
+}
+
+bool layout_grid(struct diagram_paper *l) {
+  struct packing p = begin_packing(l);
+  size_t count = l->columns.count;
+  int64_t scale = pack_best(l, &p);
+  if (scale < READABLE) {
+    sort_columns(&p, count);
+    if (pack_best(l, &p) < scale) {
+      for (size_t i = 0; i < count; i++)
+        p.order[i] = i;
+      pack_best(l, &p);
+    }
+  }
+  return paper_is_readable(l);
+}
+
+bool layout_grid_pages(struct diagram_paper *l) {
+  enum { SHORT = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT };
+  enum {
+    AROUND = 2 * EDGE + LANE,
+    BELOW = AROUND + 40 * POINT /* the legend */
+  };
+  struct packing p = begin_packing(l);
+  int64_t width = 0, length = 0;
+  sort_columns(&p, l->columns.count);
+  for (p.end = 0; p.end < l->columns.count; p.end++) {
+    struct diagram_column *c = &p.at[p.order[p.end]];
+    bool begins = p.end == 0;
+    if (!begins)
+      pack_column(&p, c, width);
+    if (begins || c->y + c->length > length ||
+        c->x + column_width(c) > width) { /* a page of its own */
+      bool wide = column_width(c) > SHORT - AROUND;
+      width = (wide ? MOST_HEIGHT : SHORT) - AROUND;
+      length = (wide ? SHORT : MOST_HEIGHT) - BELOW;
+      l->page_count += !begins;
+      p.first = p.end;
+      c->x = c->y = 0;
+      if (column_width(c) > width || c->length > length)
+        return false;
+    }
+    c->page = l->page_count - 1;
+  }
+  return true;
+}
