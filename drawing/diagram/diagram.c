@@ -391,17 +391,22 @@ enum {
 static bool find_grid(struct diagram_paper *l, bool pyramid,
                       struct largest *largest) {
   struct attempt a = {.form = FORM_GRID};
-  for (int k = 0; k < EFFORTS; k++) {
+  bool possible = pyramid ? net_has_rows(l->d) : l->has_grid;
+  for (int k = 0; k < EFFORTS && possible; k++) {
     a.effort = (enum diagram_effort)k;
     if (a.effort == EFFORT_STUBS || !make_effort(l, a.effort) ||
         l->d->items.count > MOST_GRIDDED)
       continue;
     make_parts(l, a.form);
-    if (l->d->pyramid != pyramid)
+    l->has_grid |= !l->no_grid && !l->d->pyramid;
+    if (l->no_grid || l->d->pyramid != pyramid)
       continue;
-    for (a.level = 0; a.level <= LAST_LEVEL && !l->no_grid; a.level++)
+    for (a.level = 0; a.level <= LAST_LEVEL; a.level++) {
       if (try_or_note(l, a, largest))
         return true;
+      if (a.level == 0 && l->scale < READABLE / 2) /* only the tightest may */
+        a.level = LAST_LEVEL - 1;
+    }
   }
   return false;
 }
@@ -523,7 +528,7 @@ void diagram_find_drawing(struct diagram *d) {
 static bool find_grid_pages(struct diagram_paper *l) {
   struct attempt best = {.effort = EFFORTS};
   size_t fewest = SIZE_MAX;
-  for (int k = 0; k <= EFFORTS; k++) {
+  for (int k = 0; k <= EFFORTS && net_has_rows(l->d); k++) {
     enum diagram_effort effort =
         k < EFFORTS ? (enum diagram_effort)k : best.effort;
     if (effort == EFFORTS || effort == EFFORT_STUBS ||

@@ -431,6 +431,9 @@ void part_flip(struct diagram_part *part);
  * grids; false: there are none. The size of an item's map, or 0. */
 bool diagram_find_grids(struct diagram *d);
 
+/* True if it has maps of enough sizes. */
+bool net_has_rows(struct diagram *d);
+
 /* Cuts the links of a tensor that the whole net reads, such as a time. */
 void diagram_cut_shared(struct diagram *d);
 int64_t map_of(struct diagram *d, size_t item);

@@ -32,14 +32,34 @@ static int64_t map_of_node(const struct model *model, const struct node *node,
   return 0;
 }
 
-int64_t map_of(struct diagram *d, size_t item) {
+/* By node. */
+static const int64_t *maps_of(struct diagram *d) {
   const struct model *model = d->plain->model;
-  if (!d->maps) {
-    d->maps = arena_alloc(d->arena, model->nodes.count + 1, sizeof *d->maps);
-    for (size_t i = 0; i < model->nodes.count; i++)
-      d->maps[i] = map_of_node(model, &model->nodes.at[i], d->maps);
+  if (d->maps)
+    return d->maps;
+  d->maps = arena_alloc(d->arena, model->nodes.count + 1, sizeof *d->maps);
+  for (size_t i = 0; i < model->nodes.count; i++)
+    d->maps[i] = map_of_node(model, &model->nodes.at[i], d->maps);
+  return d->maps;
+}
+
+int64_t map_of(struct diagram *d, size_t item) {
+  return maps_of(d)[item_row(d, item)->end - 1];
+}
+
+bool net_has_rows(struct diagram *d) {
+  const int64_t *maps = maps_of(d);
+  int64_t seen[LEAST_ROWS];
+  size_t count = 0;
+  for (size_t i = 0; i < d->plain->model->nodes.count; i++) {
+    size_t at = 0;
+    while (at < count && seen[at] != maps[i])
+      at++;
+    if (maps[i] && at == count && (seen[count++] = maps[i]) &&
+        count == LEAST_ROWS)
+      return true;
   }
-  return d->maps[item_row(d, item)->end - 1];
+  return false;
 }
 
 /* A part of a chain, in the order of the flow. */

@@ -70,6 +70,7 @@ struct diagram_paper {
   bool has_sources;  /* some sources can be drawn at stubs */
   bool no_u;         /* no skips that a U could show */
   bool no_grid;      /* no net or block for a grid */
+  bool has_grid;     /* some boxes make one, though no pyramid */
   bool *cuts[FORMS]; /* cut links: of boxes with many; distant, too */
 };
 
