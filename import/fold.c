@@ -268,6 +268,23 @@ void source_fold_block(struct source_plan *plan, struct source_block *block,
   }
 }
 
+/* Leaves out `pad` after windows of 1x1 that have not become a parameter. */
+static void hide_pads(struct source_block *block) {
+  for (size_t i = 0; i < block->all.count; i++) {
+    bool one = false;
+    for (size_t k = 0; k < block->all.at[i].pieces.count; k++) {
+      struct source_piece *piece = &block->all.at[i].pieces.at[k];
+      if (piece->kind == PIECE_BLOCK)
+        hide_pads(piece->block);
+      if (piece->kind != PIECE_TEXT)
+        continue;
+      one = one || part_is_one(&piece->text);
+      if (one && strcmp(piece->text.value, "pad") == 0)
+        piece->text.usual = piece->text.value;
+    }
+  }
+}
+
 void source_fold(struct source_plan *plan) {
   source_fold_block(plan, &plan->top, false);
   source_fold_defs(plan);
@@ -277,4 +294,10 @@ void source_fold(struct source_plan *plan) {
     source_fold_block(plan, def->pieces.at[def->pieces.count - 1].block, true);
   }
   source_inline_defs(plan);
+  if (plan->layout.pads) {
+    hide_pads(&plan->top);
+    hide_pads(&plan->defs);
+    block_measure(plan, &plan->top);
+    block_measure(plan, &plan->defs);
+  }
 }

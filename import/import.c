@@ -54,7 +54,10 @@ struct byte_store import_bytes(const struct import_options *options,
   return byte_store_of(file);
 }
 
-enum { MOST_TO_TRY = 20000 }; /* layers; larger graphs have one layout */
+enum {
+  FEW = 3,            /* parameters of a def */
+  MOST_TO_TRY = 20000 /* layers; larger graphs have one layout */
+};
 
 /* Copies names of outputs, source and layers out of the scratch arena. */
 static void keep_plan(struct graph *graph, const struct source_plan *plan,
@@ -67,6 +70,10 @@ static void keep_plan(struct graph *graph, const struct source_plan *plan,
   }
   result->source = text_new(graph->arena);
   text_puts(&result->source, text_slice(source));
+  result->widest = 0;
+  for (size_t i = 0; i < plan->defs.all.count; i++)
+    if (result->widest + 3 < (int)plan->defs.all.at[i].pieces.count)
+      result->widest = (int)plan->defs.all.at[i].pieces.count - 3;
   result->layer_count = (size_t)plan->count;
   result->layers =
       arena_alloc(graph->arena, result->layer_count + 1, sizeof(void *));
@@ -108,22 +115,46 @@ static struct source_layout layout_of(int way) {
                                 .bare_joins = way / 8 == 3};
 }
 
-/* Writes the source in every layout and keeps the one with the fewest lines. */
+/*
+ * Writes windows of 1x1 with `pad`, so that a `def` with a parameter for the
+ * window serves them, too: MobileNet would get blocks of six parameters,
+ * so the source needs no more lines, less text, and defs of FEW parameters or
+ * as many as before.
+ */
+static void try_pads(struct graph *graph, struct source_layout layout,
+                     struct imported *result, int *least) {
+  struct imported other;
+  layout.pads = true;
+  int lines = write_plan(graph, layout, &other);
+  if (lines <= *least && other.source.length < result->source.length &&
+      (other.widest <= FEW || other.widest <= result->widest)) {
+    *result = other;
+    *least = lines;
+  }
+}
+
+/* Writes the source in every layout and keeps the one with the fewest lines;
+ * if several have them, the first, unless another has a tenth less text. */
 static void write_shortest(struct graph *graph, struct imported *result) {
-  int lines[IMPORT_WAYS] = {0}, least = 0;
+  int lines[IMPORT_WAYS] = {0}, least = 0, best = 0;
   for (int way = 0; way < IMPORT_WAYS; way++) {
     struct source_layout layout = layout_of(way);
     struct imported other;
     if (layout.late && !layout.cells)
       continue;
     lines[way] = write_plan(graph, layout, &other);
-    if (!least || lines[way] < least) {
+    if (!least || lines[way] < least ||
+        (lines[way] == least &&
+         other.source.length < result->source.length / 10 * 9)) {
       *result = other;
       least = lines[way];
+      best = way;
     }
     if (graph->nodes.count > MOST_TO_TRY)
       break;
   }
+  if (graph->nodes.count <= MOST_TO_TRY)
+    try_pads(graph, layout_of(best), result, &least);
   memcpy(result->lines, lines, sizeof lines);
   result->least = least;
 }

@@ -123,6 +123,7 @@ struct imported {
   struct graph_node **layers; /* in the order of the source's layers */
   /* Lines of each layout that was tried, by layout; lines of this source. */
   int lines[IMPORT_WAYS], least;
+  int widest; /* maximum number of parameters of a def */
 };
 
 /* Reads a file into a source. `name` is used if the file does not name the net.

@@ -8,6 +8,11 @@ bool part_is_shown(const struct part_text *text) {
   return !text->usual || strcmp(text->usual, text->value) != 0;
 }
 
+bool part_is_one(const struct part_text *text) {
+  return text->part == PART_KERNEL && strspn(text->value, "1x") > 0 &&
+         !text->value[strspn(text->value, "1x")] && !strstr(text->value, "11");
+}
+
 static uint64_t mix(uint64_t hash, uint64_t value) {
   hash ^= value + UINT64_C(0x9E3779B97F4A7C15) + (hash << 6) + (hash >> 2);
   return hash * UINT64_C(0xBF58476D1CE4E5B9);

@@ -62,6 +62,7 @@ struct source_layout {
   bool series_early; /* loops with indexed labels come before defs */
   bool small_defs;   /* the shortest defs that save lines come first */
   bool bare_joins;   /* layers after a join are separate lines */
+  bool pads;         /* windows of 1x1 have `pad`, too */
   bool late; /* tensors come before their first use, not in the file's order */
 };
 
@@ -143,6 +144,9 @@ bool statement_same(const struct likeness *how, const struct statement *a,
 
 /* True if the argument is written. */
 bool part_is_shown(const struct part_text *text);
+
+/* True for a window of 1x1. */
+bool part_is_one(const struct part_text *text);
 
 /* Columns of `{ a; b }`, or WIDE. */
 int block_width(const struct source_block *block);

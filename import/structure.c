@@ -42,10 +42,25 @@ static void put_label(struct source_builder *b, struct statement *s,
   b->plan->read_until[node] = b->plan->count;
 }
 
+/* True for a convolution of 1x1 without padding. */
+static bool may_be_padded(const struct graph_node *node) {
+  bool one = false;
+  for (size_t i = 0; i < node->args.count; i++) {
+    one = one || part_is_one(&node->args.at[i]);
+    if (strncmp(node->args.at[i].before, "pad", 3) == 0)
+      return false;
+  }
+  return one && (node->word == WORD_CONV || node->word == WORD_DWCONV);
+}
+
 static void put_args(struct source_builder *b, struct statement *s,
                      const struct graph_node *node) {
-  for (size_t i = 0; i < node->args.count; i++)
+  bool pads = b->layout.pads && may_be_padded(node);
+  for (size_t i = 0; i < node->args.count; i++) {
     put(b, s, PIECE_TEXT)->text = node->args.at[i];
+    if (pads && node->args.at[i].part == PART_STRIDE)
+      put_word(b, s, "pad");
+  }
 }
 
 /* By default, a layer with bn in its tail has no bias and others have one. */

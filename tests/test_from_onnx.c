@@ -223,6 +223,18 @@ static void exports_come_back(void **state) {
   }
 }
 
+/* Where as many lines would do, stages have the numbers of the paper: not five
+ * layers and one more. */
+static void stages_are_as_long_as_in_the_paper(void **state) {
+  (void)state;
+  const char *folder = scratch("stages");
+  struct run r = run("%s examples/zoo/densenet.net --no-source -o %s/x.onnx && "
+                     "%s import %s/x.onnx | grep '^stage ' | tr '\\n' ' '",
+                     NETC, folder, NETC, folder);
+  assert_string_equal(r.out, "stage 6 stage 12 stage 24 stage 16 ");
+  run_free(&r);
+}
+
 /* True if `--types` says that some operator of the model becomes `word`. */
 static bool is_promised(const Onnx__GraphProto *g, char *types,
                         const char *word) {
@@ -1259,6 +1271,7 @@ int main(void) {
       cmocka_unit_test(other_commands_take_the_options_of_import),
       cmocka_unit_test(batch_norms_that_were_folded_are_told),
       cmocka_unit_test(exports_come_back),
+      cmocka_unit_test(stages_are_as_long_as_in_the_paper),
       cmocka_unit_test(the_source_comes_back),
       cmocka_unit_test(what_was_given_comes_back),
       cmocka_unit_test(layers_are_those_that_the_list_has),
