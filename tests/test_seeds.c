@@ -63,8 +63,9 @@ static void replay(void **state) {
 }
 
 int main(void) {
-  static const char *const suffixes[] = {".net", ".onnx", ".prototxt",
-                                         ".cfg", ".json", ".gguf"};
+  static const char *const suffixes[] = {
+      ".net",  ".onnx",   ".prototxt", ".cfg", ".json", ".gguf",
+      ".yaml", ".tflite", ".param",    ".py",  ".pt2",  ".xml"};
   const char *folder = "tests/data/seeds";
   struct CMUnitTest *tests = NULL;
   size_t count = 0;

@@ -32,7 +32,6 @@ static bool crop_to_blob(struct ncnn *n, int axes) {
 bool ncnn_crop(struct ncnn *n) {
   int axes = ncnn_axes_in(n), parts = n->params[9].count;
   int64_t from[3], to[3], at[3];
-  const double *axis = n->params[11].values;
   bool to_blob = n->ins.count == 2 && parts == 0 && axes >= 1 && axes <= 3 &&
                  ncnn_axes(n, n->ins.at[1]) == axes;
   if (to_blob)
@@ -40,9 +39,9 @@ bool ncnn_crop(struct ncnn *n) {
   if (axes < 1 || n->ins.count > 1 || parts > 3 || parts != n->params[10].count)
     return ncnn_fail(n, "its numbers are not supported");
   for (int i = 0; i < parts; i++) { /* from, to, and axes of c, h, w */
-    int place = n->params[11].count > i ? (int)axis[i] : i;
-    from[i] = (int64_t)n->params[9].values[i];
-    to[i] = (int64_t)n->params[10].values[i];
+    int64_t place = n->params[11].count > i ? ncnn_item(n, 11, i) : i;
+    from[i] = ncnn_item(n, 9, i);
+    to[i] = ncnn_item(n, 10, i);
     to[i] = to[i] == -233 ? MOST_SIZE : to[i];
     at[i] = place < 0 ? place : place + 1;
   }
@@ -149,7 +148,7 @@ bool ncnn_reduction(struct ncnn *n) {
       factor > 1)
     return ncnn_fail(n, "its operation is not supported");
   for (int i = 0; i < count; i++) {
-    int64_t axis = all ? i : (int64_t)n->params[3].values[i];
+    int64_t axis = all ? i : ncnn_item(n, 3, i);
     axes[i] = axis < 0 ? axis : axis + 1;
   }
   Onnx__NodeProto *node =

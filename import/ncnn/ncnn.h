@@ -57,6 +57,9 @@ bool ncnn_fail(struct ncnn *n, const char *format, ...) PRINTF_LIKE(2, 3);
 int64_t ncnn_int(const struct ncnn *n, int id, int64_t usual);
 double ncnn_real(const struct ncnn *n, int id, double usual);
 
+/* An integer of a parameter's list. */
+int64_t ncnn_item(const struct ncnn *n, int id, int index);
+
 /* Axes of a blob without the batch; 0: not known. */
 int ncnn_axes(const struct ncnn *n, const char *blob);
 void ncnn_set_axes(struct ncnn *n, const char *blob, int axes);

@@ -19,9 +19,17 @@ bool ncnn_fail(struct ncnn *n, const char *format, ...) {
                     n->type.at, (int)text.length, text.at);
 }
 
+static int64_t within(double value) {
+  return (int64_t)fmax(fmin(value, 1e15), -1e15);
+}
+
 int64_t ncnn_int(const struct ncnn *n, int id, int64_t usual) {
   const struct ncnn_param *p = &n->params[id];
-  return p->given ? (int64_t)fmax(fmin(p->value, 1e15), -1e15) : usual;
+  return p->given ? within(p->value) : usual;
+}
+
+int64_t ncnn_item(const struct ncnn *n, int id, int index) {
+  return within(n->params[id].values[index]);
 }
 
 double ncnn_real(const struct ncnn *n, int id, double usual) {
@@ -142,9 +150,9 @@ static void state_sizes(struct ncnn *n) {
   const struct ncnn_param *h = &n->hints;
   for (size_t i = 0; i < n->outs.count && 4 * (int)i + 3 < h->count; i++) {
     const double *at = h->values + 4 * i;
-    int axes = (int)at[0];
+    int axes = at[0] >= 1 && at[0] < 4 ? (int)at[0] : 0;
     int64_t dims[4] = {1};
-    if (axes < 1 || axes > 3)
+    if (axes == 0)
       continue;
     for (int k = 0; k < axes; k++)
       dims[axes - k] =
