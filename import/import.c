@@ -70,6 +70,7 @@ static void keep_plan(struct graph *graph, const struct source_plan *plan,
   }
   result->source = text_new(graph->arena);
   text_puts(&result->source, text_slice(source));
+  result->defs = (int)plan->defs.all.count;
   result->widest = 0;
   for (size_t i = 0; i < plan->defs.all.count; i++)
     if (result->widest + 3 < (int)plan->defs.all.at[i].pieces.count)
@@ -117,16 +118,18 @@ static struct source_layout layout_of(int way) {
 
 /*
  * Writes windows of 1x1 with `pad`, so that a `def` with a parameter for the
- * window serves them, too: MobileNet would get blocks of six parameters,
- * so the source needs no more lines, less text, and defs of FEW parameters or
- * as many as before.
+ * window serves them, too. MobileNet would get blocks of six parameters, so the
+ * source needs less text or fewer defs, no more lines, and defs of FEW
+ * parameters or as many as before.
  */
 static void try_pads(struct graph *graph, struct source_layout layout,
                      struct imported *result, int *least) {
   struct imported other;
   layout.pads = true;
   int lines = write_plan(graph, layout, &other);
-  if (lines <= *least && other.source.length < result->source.length &&
+  bool less = other.source.length < result->source.length ||
+              (other.defs < result->defs && lines < *least);
+  if (less && lines <= *least &&
       (other.widest <= FEW || other.widest <= result->widest)) {
     *result = other;
     *least = lines;

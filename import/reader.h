@@ -123,7 +123,7 @@ struct imported {
   struct graph_node **layers; /* in the order of the source's layers */
   /* Lines of each layout that was tried, by layout; lines of this source. */
   int lines[IMPORT_WAYS], least;
-  int widest; /* maximum number of parameters of a def */
+  int defs, widest; /* defs; maximum number of parameters of one */
 };
 
 /* Reads a file into a source. `name` is used if the file does not name the net.
