@@ -410,7 +410,7 @@ $(build)/fuzz/each: $(call to_object,$(addprefix $(src)tests/fuzz/,each.c import
                     $(build)/fuzz/library.a
 	@echo "LINK $@"
 	@$(link) -o $@ $^ $(program_libs)
-mutated: $(build)/fuzz/each
+mutated: $(if $(filter netc,$(READER)),$(build)/netc,$(build)/fuzz/each)
 	@cd $(here) && tools/mutated.py $(abspath $<) "$(READER)" $(N) $(SEED) $(FILES)
 else
 fuzz mutated: $(build)/netc
@@ -419,7 +419,8 @@ fuzz mutated: $(build)/netc
 endif
 
 # Mutants of FILES that keep their structure, for a reader under sanitizers: make
-# mutated READER=ncnn N=10000 FILES=tests/data/import/ncnn/*.param
+# mutated READER=ncnn N=10000 FILES=tests/data/import/ncnn/*.param; or with
+# READER=netc for commands: FILES="'import FOLDER//net.py --input 32x32x3'"
 FILES =
 
 # Lines and branches that the tests reach, by file and by room. T="golden cli"

@@ -4,39 +4,53 @@
 Draws N mutants of the files and gives them to PROGRAM, which reads records (four bytes of
 length, a byte for the reader, the file) from its standard input and answers each with four
 bytes: tests/fuzz/each.c and import.c, linked with the objects of a SAN=1 build. READER is the
-reader's name in import/kinds.def. Text is changed by tokens: a number becomes another one, a word, string or
-line is copied, moved or left out. The members of a zip are changed and packed again, so that
-sizes and checksums hold; a FlatBuffer is changed by its 32-bit words, a safetensors by the
-JSON of its header. A mutant that ends the program is written to mutant-READER-NUMBER.
+reader's name in import/kinds.def; or "netc": then PROGRAM is netc, and each FILE a command.
+Text is changed by tokens: a number becomes another one, a word, string or line is copied,
+moved or left out. The members of a zip are changed and packed again, so that sizes and
+checksums hold; a FlatBuffer is changed by its 32-bit words, a safetensors by the JSON of its
+header. A mutant that ends the program is written to mutant-READER-NUMBER.
 """
+import functools
 import io
 import os
 import random
 import re
+import shlex
+import shutil
 import struct
 import subprocess
 import sys
+import tempfile
+import time
 import zipfile
 
 NUMBERS = ["0", "1", "-1", "2", "3", "7", "255", "65536", "2147483647", "-2147483648",
            "4294967296", "9223372036854775807", "-9223372036854775808", "1e30", "-0.5", "1e-30"]
-ASAN = "detect_leaks=0:hard_rss_limit_mb=4000:allocator_may_return_null=1"
+ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:hard_rss_limit_mb=4000:"
+                   "allocator_may_return_null=1")
 WORDS = [0, 1, 2, 4, 8, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0xFFFFFFFC]
+
+
+@functools.lru_cache(maxsize=100)
+def tokens_of(text):
+    """Tokens, the places of numbers and of words among them, and lines."""
+    tokens = re.findall(r"[A-Za-z_][\w.]*|-?\d+(?:\.\d+)?|\s+|.", text)
+    return (tokens, [i for i, t in enumerate(tokens) if re.match(r"-?\d", t)],
+            [i for i, t in enumerate(tokens) if re.match(r"[A-Za-z_]", t)],
+            re.split(r"(?<=[\n{}\[\]>])", text))
 
 
 def change_text(draw, text):
     """One change of a token or a line."""
-    tokens = re.findall(r"[A-Za-z_][\w.]*|-?\d+(?:\.\d+)?|\s+|.", text)
+    tokens, numbers, words, lines = tokens_of(text)
     if not tokens:
         return text
-    kind = draw.random()
+    tokens, kind = tokens[:], draw.random()
     at = draw.randrange(len(tokens))
     if kind < 0.4:
-        numbers = [i for i, t in enumerate(tokens) if re.match(r"-?\d", t)]
         if numbers:
             tokens[draw.choice(numbers)] = draw.choice(NUMBERS)
     elif kind < 0.6:
-        words = [i for i, t in enumerate(tokens) if re.match(r"[A-Za-z_]", t)]
         if words:
             tokens[draw.choice(words)] = tokens[draw.choice(words)]
     elif kind < 0.7:
@@ -44,8 +58,7 @@ def change_text(draw, text):
     elif kind < 0.8:
         tokens[at:at] = tokens[at:at + draw.randrange(1, 12)]
     else:
-        lines = re.split(r"(?<=[\n{}\[\]>])", text)
-        a, b = draw.randrange(len(lines)), draw.randrange(len(lines))
+        lines, a, b = lines[:], draw.randrange(len(lines)), draw.randrange(len(lines))
         part = lines[a:a + draw.randrange(1, 4)]
         if kind < 0.9:
             lines[b:b] = part
@@ -96,49 +109,124 @@ def change(draw, data):
     return change_bytes(draw, data)
 
 
+def changed(draw, data):
+    for _ in range(draw.choice([1, 1, 2, 3])):
+        data = change(draw, data) or data
+    return data
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def reader_byte(name):
     with open("import/kinds.def") as rows:
         names = re.findall(r'^READ\([^"]*"([^"]*)"', rows.read(), re.M)
     return names.index(name) if name in names else 1  # of tests/fuzz/files.c: tensors
 
 
+class Records:
+    """Mutants of files, as records of a process that reads them until one ends it."""
+
+    def __init__(self, program, reader, paths):
+        self.command, self.head = [program], reader_byte(reader)
+        self.seeds = [read(path) for path in paths]
+        self.running, self.record = None, b""
+
+    def mutant(self, draw):
+        mutant = changed(draw, draw.choice(self.seeds))
+        self.record = bytes([self.head | draw.choice([0, 32, 64, 128])]) + mutant
+
+    def ended(self):
+        """None, or the status and the errors of the process that the mutant has ended."""
+        if self.running is None:
+            self.running = subprocess.Popen(self.command, env=ENVIRONMENT, stdin=subprocess.PIPE,
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        running = self.running
+        try:
+            running.stdin.write(struct.pack("<I", len(self.record)) + self.record)
+            running.stdin.flush()
+            if len(running.stdout.read(4)) == 4:
+                return None
+        except BrokenPipeError:
+            pass
+        self.running = None
+        return running.communicate()[1], running.returncode
+
+    def keep(self, name):
+        with open(name, "wb") as out:
+            out.write(self.record)
+
+
+class Commands:
+    """Mutants in a copy of a folder; one process for each. The first word of a command that
+    is a path is the model, FILE or FOLDER//FILE: the file is changed, or one of FOLDER."""
+
+    def __init__(self, program, commands):
+        self.program, self.top = program, tempfile.TemporaryDirectory()
+        self.work = os.path.join(self.top.name, "model")
+        self.seeds, self.words = [], []
+        for words in map(shlex.split, commands):
+            at = [i for i, word in enumerate(words) if "/" in word and os.path.exists(word)]
+            whole = "//" in words[at[0]]
+            folder = words[at[0]].split("//")[0] if whole else os.path.dirname(words[at[0]])
+            names = [os.path.relpath(os.path.join(top, name), folder)
+                     for top, _, inner in os.walk(folder) for name in inner] if whole else [
+                         os.path.basename(words[at[0]])]
+            for i in at:
+                words[i] = words[i].replace(folder, self.work, 1)
+            self.seeds.append((words, {name: read(os.path.join(folder, name)) for name in names}))
+
+    def mutant(self, draw):
+        self.words, files = draw.choice(self.seeds)
+        which = draw.choice(sorted(files))
+        shutil.rmtree(self.work, ignore_errors=True)
+        for name, data in files.items():
+            path = os.path.join(self.work, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as out:
+                out.write(changed(draw, data) if name == which else data)
+
+    def ended(self):
+        """None, or the errors and the status, unless it is one of netc's own."""
+        try:
+            got = subprocess.run([self.program] + self.words, env=ENVIRONMENT, timeout=60,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE)
+        except subprocess.TimeoutExpired:
+            return b"", "a minute"
+        bad = got.returncode not in (0, 1, 2, 3) or b"Sanitizer" in got.stderr
+        return (got.stderr, got.returncode) if bad else None
+
+    def keep(self, name):
+        shutil.copytree(self.work, name)
+        print(shlex.join(self.words))
+
+
 def main():
     """Ctrl-C ends with the mutants so far."""
     program, reader, count, seed = sys.argv[1:5]
-    draw = random.Random(int(seed))
-    seeds = [open(path, "rb").read() for path in sys.argv[5:]]
-    head, found, running = reader_byte(reader), 0, None
-    number = 0
+    draw, found, number, slowest = random.Random(int(seed)), 0, 0, (0.0, 0)
+    tried = (Commands(program, sys.argv[5:]) if reader == "netc" else
+             Records(program, reader, sys.argv[5:]))
     try:
         for number in range(int(count)):
-            mutant = draw.choice(seeds)
-            for _ in range(draw.choice([1, 1, 2, 3])):
-                mutant = change(draw, mutant) or mutant
-            if running is None:
-                running = subprocess.Popen(
-                    [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE, env=dict(os.environ, ASAN_OPTIONS=ASAN))
-            record = bytes([head | draw.choice([0, 32, 64, 128])]) + mutant
-            try:
-                running.stdin.write(struct.pack("<I", len(record)) + record)
-                running.stdin.flush()
-                answer = running.stdout.read(4)
-            except BrokenPipeError:
-                answer = b""
-            if len(answer) == 4:
+            tried.mutant(draw)
+            since = time.monotonic()
+            ended = tried.ended()
+            slowest = max(slowest, (time.monotonic() - since, number))
+            if ended is None:
                 continue
             name, found = f"mutant-{reader.replace(' ', '_')}-{number}", found + 1
-            with open(name, "wb") as out:
-                out.write(record)
-            error = running.stderr.read().decode(errors="replace")
-            running.wait()
-            print(f"{name}: status {running.returncode}\n{error[:3000]}")
-            running = None
+            tried.keep(name)
+            print(f"{name}: status {ended[1]}\n{ended[0].decode(errors='replace')[:3000]}")
             if found == 5:
                 break
     except KeyboardInterrupt:
         pass
-    print(f"{reader}: {number + 1} mutants of {len(seeds)} files, {found} findings")
+    print(f"{reader}: {number + 1} mutants of {len(tried.seeds)} files, {found} findings; "
+          f"the slowest, {slowest[1]}, took {slowest[0]:.1f} s")
     return 1 if found else 0
 
 

@@ -36,7 +36,7 @@ static const struct import_reader *reader_of(uint8_t number) {
   for (size_t i = 0; name && i < import_reader_count(); i++)
     if (strcmp(import_reader_at(i)->name, name) == 0)
       return import_reader_at(i);
-  return import_reader_at((number & 63) % import_reader_count());
+  return import_reader_at((number & 31) % import_reader_count());
 }
 
 /* The first byte chooses the reader and the options. */
