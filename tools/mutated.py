@@ -136,7 +136,7 @@ class Records:
 
     def mutant(self, draw):
         mutant = changed(draw, draw.choice(self.seeds))
-        self.record = bytes([self.head | draw.choice([0, 32, 64, 128])]) + mutant
+        self.record = bytes([self.head | draw.choice([0, 32, 64, 128, 160])]) + mutant
 
     def ended(self):
         """None, or the status and the errors of the process that the mutant has ended."""

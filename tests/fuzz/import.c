@@ -12,6 +12,7 @@ struct attempt {
   struct slice file;
   const struct import_reader *reader;
   struct import_options options;
+  struct import_input input; /* PyTorch's source has no sizes */
 };
 
 static void try(void *user) {
@@ -50,6 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   a.options.templates = "examples";
   a.options.flat = data[0] & 64;
   a.options.allow_unknown = data[0] & 128;
+  a.input.shape = (struct graph_shape){3, {32, 32, 3}};
+  a.options.inputs = &a.input;
+  a.options.input_count =
+      a.options.allow_unknown && a.reader->kind == KIND_TORCH_SOURCE;
   arena_open(&a.arena, NULL, NULL);
   guard_run(arenas, try, &a);
   arena_close(&a.arena);
