@@ -81,6 +81,13 @@ void write_in(const char *folder, const char *name, const char *text) {
   write_text(path, text, strlen(text));
 }
 
+int count_of(const char *text, const char *what) {
+  int count = 0;
+  for (const char *at = text; (at = strstr(at, what)); at++)
+    count++;
+  return count;
+}
+
 bool on_path(const char *command) {
   struct run r = run("command -v %s", command);
   bool there = r.status == 0;

@@ -71,6 +71,9 @@ char *read_text(const char *path, size_t *length);
 void write_text(const char *path, const char *text, size_t length);
 void write_in(const char *folder, const char *name, const char *text);
 
+/* Number of places at which a text has `what`. */
+int count_of(const char *text, const char *what);
+
 /* True if the shell finds a command. */
 bool on_path(const char *command);
 

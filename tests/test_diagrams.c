@@ -243,13 +243,6 @@ struct zoo_row {
   char net[256];
 };
 
-static int count_of(const char *text, const char *what) {
-  int count = 0;
-  for (const char *at = text; (at = strstr(at, what)); at++)
-    count++;
-  return count;
-}
-
 /* Each edge between boxes of the .dot is an arrow with a head. */
 static void check_arrows(const struct zoo_row *row, const char *svg) {
   struct run dot = run("%s --emit=dot %s 2>/dev/null", NETC, row->net);

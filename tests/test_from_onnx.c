@@ -235,6 +235,44 @@ static void stages_are_as_long_as_in_the_paper(void **state) {
   run_free(&r);
 }
 
+/* Windows of 1x1 hide their `pad`: one def serves them, with others or alone,
+ * also where it has more text. */
+static void windows_of_one_are_no_other_block(void **state) {
+  (void)state;
+  static const char conv[] = "input 32x32x3\ndef block(c, k, s) {\n"
+                             "  conv c k /s pad bn\n  scale bias relu\n}\n";
+  static const char two[] = "def block2(c1, c2, s) {\n"
+                            "  block c1 1x1 1\n  block c2 3x3 s\n}\n";
+  static const char *const nets[] = {
+      "block 64 7x7 2\nblock 24 1x1 1\nblock 192 3x3 1\nblock 40 1x1 1\n"
+      "block 128 3x3 2\nblock 16 1x1 1\n",
+      "block 64 7x7 2\npool 3x3 /2 pad\nblock2 64 192 1\n"
+      "concat { block 64 1x1 1 } { block2 64 96 1 } "
+      "{ block2 32 48 1; block 40 3x3 1 } "
+      "{ avgpool 3x3 /1 pad; block 16 1x1 1 }\n"
+      "concat { block 352 1x1 1 } { block2 192 320 1 } "
+      "{ block 192 1x1 1; repeat 2 { block 224 3x3 1 } } "
+      "{ pool 3x3 /1 pad; block 128 1x1 1 }\nblock 100 1x1 1\n"};
+  const char *folder = scratch("ones");
+  for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+    char text[1200], path[512];
+    snprintf(text, sizeof text, "%s%s%sgap\nfc 10\n", conv, i ? two : "",
+             nets[i]);
+    write_in(folder, "x.net", text);
+    struct run r =
+        run("%s %s/x.net --no-source -o %s/x.onnx", NETC, folder, folder);
+    assert_int_equal(r.status, 0);
+    run_free(&r);
+    snprintf(path, sizeof path, "%s/x.onnx", folder);
+    struct netc_totals before = totals_of(path, text);
+    char *source = import(path, "");
+    check_totals(path, source, before.param_count, before.mac_count);
+    assert_int_equal(count_of(source, "\ndef "), 1);
+    assert_int_equal(count_of(source, " pad bn\n"), 1);
+    free(source);
+  }
+}
+
 /* True if `--types` says that some operator of the model becomes `word`. */
 static bool is_promised(const Onnx__GraphProto *g, char *types,
                         const char *word) {
@@ -1271,6 +1309,7 @@ int main(void) {
       cmocka_unit_test(other_commands_take_the_options_of_import),
       cmocka_unit_test(batch_norms_that_were_folded_are_told),
       cmocka_unit_test(exports_come_back),
+      cmocka_unit_test(windows_of_one_are_no_other_block),
       cmocka_unit_test(stages_are_as_long_as_in_the_paper),
       cmocka_unit_test(the_source_comes_back),
       cmocka_unit_test(what_was_given_comes_back),

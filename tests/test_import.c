@@ -513,16 +513,18 @@ static void folded_sources_are_as_short_as_promised(void **state) {
   static const struct {
     const char *path;
     int lines;
-  } nets[] = {{"darknet/yolov3_ab.cfg", 33},
-              {"darknet/efficientnet_b0.cfg", 29},
-              {"darknet/densenet201_ab.cfg", 18},
-              {"darknet/darknet53.cfg", 19},
-              {"darknet/resnet50.cfg", 26},
-              {"darknet/yolov7-tiny.cfg", 42},
-              {"darknet/yolov4-sam-mish-csp-reorg-bfm.cfg", 76},
-              {"caffe/prototxt_ResNet-101-deploy.prototxt", 19},
-              {"caffe/benchmark_mobilenet_v2_deploy.prototxt", 23},
-              {"caffe/SqueezeNet_v1.0_deploy.prototxt", 19}};
+  } nets[] = {
+      {"darknet/yolov3_ab.cfg", 33},
+      {"darknet/efficientnet_b0.cfg", 29},
+      {"darknet/densenet201_ab.cfg", 18},
+      {"darknet/darknet53.cfg", 19},
+      {"darknet/resnet50.cfg", 26},
+      {"darknet/yolov7-tiny.cfg", 42},
+      {"darknet/yolov4-sam-mish-csp-reorg-bfm.cfg", 76},
+      {"caffe/prototxt_ResNet-101-deploy.prototxt", 19},
+      {"caffe/benchmark_mobilenet_v2_deploy.prototxt", 23},
+      {"caffe/SqueezeNet_v1.0_deploy.prototxt", 19},
+      {"openvino/terryshyan__landmarks-regression-retail-0009.xml", 16}};
   for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
     char path[128];
     snprintf(path, sizeof path, "tests/data/import/%s", nets[i].path);
