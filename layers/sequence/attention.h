@@ -183,6 +183,10 @@ struct attention_recorder {
   double factor; /* of the scores */
   size_t mask;   /* a value, if there is a mask */
   bool fused;    /* one kernel */
+  bool math;     /* _scaled_dot_product_attention_math(), which a CPU runs for
+                  * dropout: it scales queries and keys, by the root of the
+                  * factor, which is no tensor (ATen/native/transformers/
+                  * attention.cpp) */
   bool chooses;  /* the mask is another one for each sample: an indexer's */
 };
 
@@ -203,6 +207,10 @@ struct extent attention_row_sums(const struct attention_recorder *r,
  */
 size_t attention_repeat(const struct attention_recorder *r, size_t in,
                         int64_t dim);
+
+/* True for nn.MultiheadAttention since PyTorch 2, which copies the product of a
+ * packed matrix as a whole: its parts are views. */
+bool attention_copies_whole(const struct attention_recorder *r);
 
 /* Extent of rows of features, over all groups. */
 struct extent attention_rows(const struct attention_recorder *r, int64_t rows,

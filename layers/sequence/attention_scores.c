@@ -22,13 +22,19 @@ static struct strides heads_strides(const struct attention_recorder *r,
  * scales the queries. Causal models such as GPT-2 scale the scores.
  */
 static bool scales_queries(const struct attention_recorder *r) {
+  bool module = r->attention->sbhd && !r->attention->rope;
   return r->attention->packed && !r->attention->views &&
-         !r->attention->causal && !attention_is_joint(r->attention);
+         (!r->attention->causal || module) && !attention_is_joint(r->attention);
 }
 
 /* True for torch.nn.MultiheadAttention, which has no rope. */
 static bool is_module(const struct attention_recorder *r) {
   return scales_queries(r) && !r->attention->rope;
+}
+
+bool attention_copies_whole(const struct attention_recorder *r) {
+  return is_module(r) && r->attention->sbhd &&
+         r->tape->profile->fused_attention && !r->tape->lowers;
 }
 
 /* Strides with heads first, with a head repeated for each
@@ -84,8 +90,9 @@ static size_t by_heads(const struct attention_recorder *r, size_t in,
       (struct operation){.name = "heads",
                          .does = LOWERS(COPY, .in = &from, .out = &to),
                          .out = attention_rows(r, rows, r->s.heads * dim),
-                         .result =
-                             is_module(r) ? RESULT_NEW : moved(r, one_row),
+                         .result = attention_copies_whole(r) ? RESULT_VIEW
+                                   : is_module(r) ? RESULT_NEW
+                                                  : moved(r, one_row),
                          .view_of_one = of_one && r->s.groups == 1,
                          .gradient = repeats ? GRADIENT_NEW : GRADIENT_SHARED});
   if (from.rank > 4) /* copied for the query heads that share it */
@@ -130,6 +137,8 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
  */
 static size_t mask(const struct attention_recorder *r, size_t scores) {
   if (!r->attention->causal && !r->attention->window && !r->chooses)
+    return scores;
+  if (is_module(r) && !r->tape->lowers) /* an operand of baddbmm */
     return scores;
   int64_t pairs = size_product(r->s.queries, r->s.keys);
   struct extent hidden = r->chooses ? extent_sample(pairs, WIDTH_BOOL)
@@ -260,11 +269,14 @@ size_t attention_together(const struct attention_recorder *r, size_t context,
 static size_t times(const struct attention_recorder *r, size_t in,
                     double factor) {
   struct lowering does = {.opcode = DOES_SCALE, .real = {factor}};
+  struct extent number = tape_number(r->tape);
+  if (r->math)
+    number.count = 0;
   return attention_unary(r, in,
                          (struct operation){.name = "scale",
                                             .does = &does,
                                             .out = *tape_extent(r->tape, in),
-                                            .kept = {tape_number(r->tape)},
+                                            .kept = {number},
                                             .elementwise = true});
 }
 
@@ -458,7 +470,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
   struct extent unit = attention_rows(r, r->s.queries, r->s.value_width);
   r->tape->core = true;
   size_t scores = product(r, q, k, true, scores_of(r), (size_t[]){q, k});
-  if (scaled(r) == ATTENTION_SCORES)
+  if (scaled(r) == ATTENTION_SCORES && !r->math)
     scores = times(r, scores, r->factor);
   scores = talk(r, cap(r, scores), 0);
   scores = add_mask(r, mask(r, part_edges(r, add_relative(r, scores))));
@@ -475,7 +487,7 @@ size_t attention_weigh(const struct attention_recorder *r, size_t q, size_t k,
 
 size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
                               size_t k, size_t v) {
-  bool queries = scaled(r) == ATTENTION_QUERIES;
+  bool queries = scaled(r) == ATTENTION_QUERIES || r->math;
   r->tape->core = true;
   k = attention_repeat(r, k, r->s.dim);
   v = attention_repeat(r, v, r->s.vdim);
@@ -491,5 +503,7 @@ size_t attention_step_by_step(const struct attention_recorder *r, size_t q,
     v = by_heads(r, v, r->s.keys, r->s.vdim);
   if (queries && is_module(r))
     q = times(r, q, r->factor);
+  if (r->math)
+    k = times(r, k, 1);
   return attention_weigh(r, q, k, v);
 }

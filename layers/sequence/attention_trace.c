@@ -100,11 +100,30 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
   return value;
 }
 
+/* Parts of a copy of a packed projection. Each gives the copy a gradient of its
+ * own, of the copy's size: _in_projection_packed() of torch/nn/functional.py. */
+static size_t select_parts(const struct attention_recorder *r, size_t packed,
+                           int64_t rows, int parts) {
+  struct operation op = {.name = "copy", .out = *tape_extent(r->tape, packed)};
+  size_t copy = attention_unary(r, packed, op), first = 0;
+  op = (struct operation){.name = "select",
+                          .out = attention_rows(r, rows, r->s.kv_width),
+                          .result = RESULT_VIEW};
+  for (int i = 0; i < parts; i++) {
+    size_t part = attention_unary(r, copy, op);
+    r->tape->values.at[part].view = false; /* nor is its gradient */
+    first = i ? first : part;
+  }
+  return first;
+}
+
 /* Parts of a packed projection; backward concatenates their gradients. */
 static size_t split(const struct attention_recorder *r, size_t packed,
                     int64_t rows, int parts) {
   struct strides lies[3];
   int64_t offset = 0;
+  if (attention_copies_whole(r))
+    return select_parts(r, packed, rows, parts);
   for (int i = 0; i < parts; i++) {
     bool queries = parts == 3 && i == 0;
     lies[i] = tape_strides(r->tape, packed);
@@ -464,7 +483,8 @@ static size_t attend_fused(const struct attention_recorder *r, size_t q,
   bool turned = gives_heads_first(r);
   /* nn.MultiheadAttention, which has no `rope`: flash's output lies as its
    * queries, by position. The kernel of others gives it by sample. */
-  bool copied = r->attention->sbhd && (!takes_flash(r) || r->attention->rope ||
+  bool flash = takes_flash(r) || r->tape->profile->cpu_kernels;
+  bool copied = r->attention->sbhd && (!flash || r->attention->rope ||
                                        r->tape->profile->flash_by_samples);
   if (!turned && (!copied || r->tape->lowers))
     return value;
@@ -495,8 +515,9 @@ size_t attention_trace(const struct layer *layer, struct tape *tape,
   bool steps = r.attention->relative.rank || r.attention->talking ||
                (attention_steps(r.attention) && !tape->profile->fused_steps);
   r.fused = attention_is_fused(tape, r.attention->kernel) &&
-            (r.attention->kernel || !steps) &&
-            !(tape->profile->cpu_kernels && drops(&r));
+            (r.attention->kernel || !steps);
+  r.math = r.fused && tape->profile->cpu_kernels && drops(&r);
+  r.fused = r.fused && !r.math;
   if (tape->lowers && (attention_mask(r.attention) ||
                        r.attention->relative.rank || r.s.vdim != r.s.dim))
     r.fused = false; /* not supported by the runtime's kernel */
