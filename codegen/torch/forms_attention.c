@@ -70,8 +70,9 @@ static bool is_naive(const struct torch_form *f) {
 static struct slice scaled(const struct torch_form *f) {
   static const char *const scales[] = {"\"scores\"", "\"scores\"",
                                        "\"queries\"", "None"};
+  bool module = form_word(f, "sbhd") && !form_word(f, "rope");
   bool queries = form_word(f, "packed") && !form_word(f, "views") &&
-                 !form_word(f, "causal") && !is_joint(f);
+                 (!form_word(f, "causal") || module) && !is_joint(f);
   int scale = form_word(f, "scale");
   return slice_of(scales[scale ? scale : queries ? ATTENTION_QUERIES : 0]);
 }
