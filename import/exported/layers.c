@@ -211,6 +211,9 @@ bool call_attention(struct exported *p) {
   }
   if (exported_true(p, "is_causal", false))
     emit_int(&p->s.x, node, "is_causal", 1);
+  int64_t module = exported_int(p, "module", 0); /* import/python/torch.py */
+  if (module)
+    emit_int(&p->s.x, node, "module", module);
   static const char *const reals[] = {"scale", "dropout_p"};
   for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
     double value = exported_real(p, reals[i], 0);

@@ -173,8 +173,14 @@ static void put_projections(struct onnx *x, const struct onnx_attention *a,
     option(x, node, "nobias");
   else if (strcmp(bias, "qkvo") != 0)
     graph_arg(x->graph, node, PART_NONE, "bias=", bias);
-  if (a->packed)
+  const struct onnx_heads *part = a->part;
+  bool cross = part[PART_K].trace.base == part[PART_V].trace.base;
+  if (a->packed || (a->module && cross))
     option(x, node, "packed");
+  if (a->module)
+    option(x, node, "sbhd");
+  if (a->module == MODULE_WEIGHTS)
+    option(x, node, "naive");
 }
 
 /* Makes positions, or groups of them, one axis. The product's node, which has

@@ -350,6 +350,7 @@ static bool read_sides(struct onnx *x, struct onnx_attention *a) {
   }
   if (!is_word(x, softmax, WORD_SOFTMAX) || product->args.count > 0)
     return false;
+  a->module = onnx_extra(x, softmax)->module;
   const struct graph_shape *shape = graph_shape(x->graph, a->product);
   if (shape->rank < 2)
     return false;

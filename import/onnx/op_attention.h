@@ -44,6 +44,7 @@ struct onnx_attention {
   struct onnx_heads part[PART_PARTS];
   int64_t heads, kv, dim, queries, keys;
   bool packed, causal, unscaled;
+  int module;     /* enum onnx_module */
   bool flat;      /* the positions are rows and columns */
   int64_t window; /* in tokens; 0: all */
   double factor;  /* of the queries, besides 1 / sqrt(dim) */

@@ -15,6 +15,7 @@ struct core {
   double scale; /* 0: 1 / sqrt(dim) */
   double softcap;
   double dropout; /* of the weights */
+  int64_t module; /* enum onnx_module */
   bool causal;
   int64_t window; /* latest tokens; 0: all */
   int bias;       /* term of the scores; -1: none */
@@ -163,6 +164,8 @@ static int weights_of(struct onnx *x, const struct core *c, int scores,
   scores = hide(x, scores, c);
   Onnx__NodeProto *softmax = emit_open(x, "Softmax");
   emit_int(x, softmax, "axis", -1);
+  if (c->module)
+    emit_int(x, softmax, "module", c->module);
   scores = emit(x, softmax, &scores, 1);
   if (!(c->dropout > 0))
     return scores;
@@ -203,6 +206,7 @@ static struct core core_of(struct onnx *x) {
                        .scale = onnx_real(x, "scale", 0),
                        .softcap = onnx_real(x, "softcap", 0),
                        .dropout = onnx_real(x, "dropout_p", 0), /* PyTorch */
+                       .module = onnx_int(x, "module", 0),
                        .bias = -1};
 }
 

@@ -169,8 +169,9 @@ bool op_softmax(struct onnx *x, const struct onnx_view *in) {
   }
   if (!view_to_last(x, in, found, &last, &axes))
     return false;
-  return onnx_give_node(x, &last,
-                        onnx_layer(x, onnx_word(x), last.node)->index);
+  struct graph_node *node = onnx_layer(x, onnx_word(x), last.node);
+  onnx_extra(x, node->index)->module = (int)onnx_int(x, "module", 0);
+  return onnx_give_node(x, &last, node->index);
 }
 
 /* Reductions. */

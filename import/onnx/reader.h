@@ -112,9 +112,13 @@ struct from_weight {
   bool is_matrix, as_file; /* as in struct graph_weight */
 };
 
+/* torch.nn.MultiheadAttention, which has kernels of its own. */
+enum onnx_module { MODULE_NONE, MODULE_FUSED, MODULE_WEIGHTS };
+
 /* Facts about a node that the graph does not have. */
 struct extra {
   double number; /* `mul 0.5`: 0.5 */
+  int module;    /* enum onnx_module of a softmax */
   bool has_number;
   int axis; /* of a `slice`, with its start */
   int64_t from;

@@ -690,11 +690,12 @@ def einsum(equation, *operands):
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None,
         dropout_p=0.0, is_causal=False, scale=None,
-                                 enable_gqa=False):
+                                 enable_gqa=False, _module=0):
     return _aten("scaled_dot_product_attention", list(query.shape[:-1])
             + [value.shape[-1]], None, query=query,
                  key=key, value=value, attn_mask=attn_mask,
-                 dropout_p=dropout_p, is_causal=is_causal, scale=scale)
+                 dropout_p=dropout_p, is_causal=is_causal, scale=scale,
+                 module=_module)
 
 
 def bilinear(input1, input2, weight, bias=None):
@@ -2556,23 +2557,27 @@ class MultiheadAttention(Module):
         same = query is key and key is value
         if not self.batch_first:
             query = query.transpose(0, 1)
+            one = key is value
             key = query if same else key.transpose(0, 1)
-            value = query if same else value.transpose(0, 1)
+            value = key if one else value.transpose(0, 1)
         width = self.embed_dim
         if same:
             q, k, v = linear(query, self.in_proj_weight,
                     self.in_proj_bias).chunk(3, -1)
         else:
-            w = self.in_proj_weight.chunk(3, 0)
-            b = self.in_proj_bias.chunk(3,
+            parts = [width, 2 * width] if key is value else width
+            w = self.in_proj_weight.split(parts, 0)
+            b = self.in_proj_bias.split(parts,
                     0) if self.in_proj_bias is not None else (None, None, None)
             q = linear(query, w[0], b[0])
             k = linear(key, w[1], b[1])
-            v = linear(value, w[2], b[2])
+            k, v = k.chunk(2, -1) if key is value else (k, linear(value, w[2],
+                    b[2]))
         y = scaled_dot_product_attention(self._heads(q), self._heads(k),
                 self._heads(v), attn_mask, self.dropout,
                                          is_causal=is_causal
-                                         and attn_mask is None)
+                                         and attn_mask is None,
+                                         _module=2 if need_weights else 1)
         b, heads, length, each = y.shape
         y = self.out_proj(y.transpose(1, 2).reshape(b, length, width))
         return y if self.batch_first else y.transpose(0, 1), None
@@ -2606,7 +2611,7 @@ class TransformerEncoderLayer(Module):
         self.activation = _function(activation)
 
     def _attend(self, x, mask, padding, is_causal):
-        return self.dropout1(self.self_attn(x, x, x, padding, attn_mask=mask,
+        return self.dropout1(self.self_attn(x, x, x, padding, False, mask,
                 is_causal=is_causal)[0])
 
     def _feed(self, x):
@@ -2640,11 +2645,11 @@ class TransformerDecoderLayer(TransformerEncoderLayer):
                 memory_key_padding_mask=None, tgt_is_causal=False,
                 memory_is_causal=False):
         own = lambda x: self.dropout1(self.self_attn(
-            x, x, x, tgt_key_padding_mask, attn_mask=tgt_mask,
+            x, x, x, tgt_key_padding_mask, False, tgt_mask,
             is_causal=tgt_is_causal)[0])
         cross = lambda x: self.dropout2(self.multihead_attn(
-            x, memory, memory, memory_key_padding_mask,
-            attn_mask=memory_mask)[0])
+            x, memory, memory, memory_key_padding_mask, False,
+            memory_mask)[0])
         feed = lambda x: self.dropout3(self.linear2(self.dropout(
                 self.activation(self.linear1(x)))))
         if self.norm_first:
