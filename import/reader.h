@@ -40,6 +40,7 @@ struct import_options {
   bool assume_bn;        /* assume batch norms that may be folded */
   bool no_source;        /* ignore a source stored in the file */
   bool own_vectors;      /* vectors of layers are merged only by the author */
+  bool steps_first;      /* the batch is the second axis of inputs */
   bool retyped;          /* --weight-dtype is given: a file's own is not used */
   const char *as;        /* the type of a config.json; NULL: its own */
   const char *folder;    /* of the file; NULL: it has no neighbours */

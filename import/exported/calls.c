@@ -338,3 +338,11 @@ bool call_arange(struct exported *p) {
                     : said_real(&p->s, numbers[i]));
   return exported_give(p, node, 0);
 }
+
+bool call_triangle(struct exported *p) {
+  Onnx__NodeProto *node = exported_node(p, p->row->onnx, 2);
+  said_take(&p->s, node, exported_tensor(p, "self"));
+  said_take(&p->s, node, said_int(&p->s, exported_int(p, "diagonal", 0)));
+  emit_int(&p->s.x, node, "upper", slice_is(p->op, "triu"));
+  return exported_give(p, node, 0);
+}

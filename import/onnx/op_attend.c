@@ -178,8 +178,8 @@ static void put_projections(struct onnx *x, const struct onnx_attention *a,
   if (a->packed || (a->module && cross))
     option(x, node, "packed");
   if (a->module)
-    option(x, node, "sbhd");
-  if (a->module == MODULE_WEIGHTS)
+    option(x, node, a->module < MODULE_FUSED_STEPS ? "sbhd" : "sbhd=all");
+  if (a->module == MODULE_NAIVE || a->module == MODULE_NAIVE_STEPS)
     option(x, node, "naive");
 }
 

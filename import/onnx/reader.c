@@ -332,8 +332,9 @@ static bool says_something(const char *name) {
 bool onnx_read_model(struct graph *graph, struct byte_store *store,
                      Onnx__ModelProto *model,
                      const struct import_options *options) {
-  static const int batch_axes[] = {0, 1, -1};
-  size_t last = sizeof batch_axes / sizeof *batch_axes;
+  static const int axes[][3] = {{0, 1, -1}, {1, 0, -1}};
+  const int *batch_axes = axes[options->steps_first];
+  size_t last = sizeof *axes / sizeof **axes;
   bool whole = false; /* first axis is the batch, for all tensors */
   bool none = false;  /* first axis is an ordinary axis */
   struct graph clean, first = *graph;

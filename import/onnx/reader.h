@@ -112,8 +112,15 @@ struct from_weight {
   bool is_matrix, as_file; /* as in struct graph_weight */
 };
 
-/* torch.nn.MultiheadAttention, which has kernels of its own. */
-enum onnx_module { MODULE_NONE, MODULE_FUSED, MODULE_WEIGHTS };
+/* torch.nn.MultiheadAttention, by need_weights; with batch_first=False in a net
+ * of length, batch, features. */
+enum onnx_module {
+  MODULE_NONE,
+  MODULE_FUSED,
+  MODULE_NAIVE,
+  MODULE_FUSED_STEPS,
+  MODULE_NAIVE_STEPS
+};
 
 /* Facts about a node that the graph does not have. */
 struct extra {

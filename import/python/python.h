@@ -98,6 +98,7 @@ struct py_value {
 struct py_input {
   struct slice name;
   bool whole;          /* its values are indices */
+  bool steps_first;    /* length, batch, features */
   bool channels_first; /* two sizes are channels, length in PyTorch */
   bool settled;
   struct graph_shape shape; /* without the batch, in PyTorch's order */

@@ -377,6 +377,7 @@ bool python_read(struct graph *graph, struct slice file,
   }
   if (program) {
     without.input_count = 0; /* the program has their sizes */
+    without.steps_first = known[0].steps_first;
     if (exported_read_json(graph, program, &without) && !graph->failed &&
         !options->allow_unknown)
       is_counted(&p);

@@ -2433,6 +2433,8 @@ class _Recurrent(Module):
             raise ValueError("it needs %d features, but gets sizes %s"
                     % (self.input_size, input.shape))
         ways = 2 if self.bidirectional else 1
+        if not self.batch_first:
+            _steps_first(input)
         batch = input.shape[0] if self.batch_first else input.shape[1]
         state = [self.num_layers * ways, batch, self.hidden_size]
         sizes = [list(input.shape[:2]) + [ways * self.hidden_size], state]
@@ -2524,6 +2526,14 @@ class GRUCell(_Cell):
 
 # Attention
 
+def _hidden(mask):
+    """Terms of the scores for a mask that is true for what is hidden."""
+    if mask is None or mask.dtype == "float32":
+        return mask
+    return zeros_like(mask, dtype="float32").masked_fill(mask.bool(),
+            -_math_inf)
+
+
 class MultiheadAttention(Module):
     def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True,
             add_bias_kv=False, add_zero_attn=False,
@@ -2552,10 +2562,10 @@ class MultiheadAttention(Module):
     def forward(self, query, key, value, key_padding_mask=None,
             need_weights=True, attn_mask=None,
                 average_attn_weights=True, is_causal=False):
-        if key_padding_mask is not None:
-            raise ValueError("a mask of padding is not supported")
         same = query is key and key is value
+        module = 2 if need_weights else 1
         if not self.batch_first:
+            module += 2 * _steps_first(query)
             query = query.transpose(0, 1)
             one = key is value
             key = query if same else key.transpose(0, 1)
@@ -2573,11 +2583,17 @@ class MultiheadAttention(Module):
             k = linear(key, w[1], b[1])
             k, v = k.chunk(2, -1) if key is value else (k, linear(value, w[2],
                     b[2]))
+        mask = _hidden(attn_mask)
+        if mask is not None and len(mask.shape) == 3:
+            mask = mask.view(-1, self.num_heads, q.shape[1], k.shape[1])
+        if key_padding_mask is not None:
+            hidden = (key_padding_mask.float() * -1e9).view(k.shape[0], 1, 1,
+                    k.shape[1])
+            mask = hidden if mask is None else mask + hidden
         y = scaled_dot_product_attention(self._heads(q), self._heads(k),
-                self._heads(v), attn_mask, self.dropout,
-                                         is_causal=is_causal
-                                         and attn_mask is None,
-                                         _module=2 if need_weights else 1)
+                self._heads(v), mask, self.dropout, is_causal=is_causal
+                                         and mask is None,
+                                         _module=module)
         b, heads, length, each = y.shape
         y = self.out_proj(y.transpose(1, 2).reshape(b, length, width))
         return y if self.batch_first else y.transpose(0, 1), None
@@ -2708,6 +2724,10 @@ class Transformer(Module):
             d_model, nhead, dim_feedforward, dropout, activation,
             layer_norm_eps, batch_first, norm_first, bias),
             num_decoder_layers, LayerNorm(d_model, layer_norm_eps, bias=bias))
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz, device=None, dtype=None):
+        return triu(full((sz, sz), -_math_inf), 1)
 
     def forward(self, src, tgt, src_mask=None, tgt_mask=None, memory_mask=None,
             src_key_padding_mask=None, tgt_key_padding_mask=None,

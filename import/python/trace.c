@@ -427,12 +427,37 @@ struct py_value *trace_channels_first(struct py *p, struct py_args *a) {
   return again(p);
 }
 
+/*
+ * A call takes sequences as length, batch, features. If the tensor has the
+ * batch in front, the inputs of a net of sequences have it second. True: they
+ * have.
+ */
+struct py_value *trace_steps_first(struct py *p, struct py_args *a) {
+  const struct py_tensor *t = tensor_arg(a);
+  bool sequences = t && t->rank > 1 && t->sizes[0].power && !t->sizes[1].power;
+  bool second = p->input_count && p->inputs[0].steps_first;
+  for (size_t i = 0; i < p->input_count; i++)
+    sequences = sequences && p->inputs[i].shape.rank > 0 &&
+                p->inputs[i].shape.rank < 3 && !p->inputs[i].channels_first;
+  if (!sequences || second)
+    return py_bool(p, second);
+  for (size_t i = 0; i < p->input_count; i++)
+    p->inputs[i].steps_first = true;
+  graph_note(p->graph, "`forward` takes length, batch, features: the batch is "
+                       "the second axis of its inputs.");
+  return again(p);
+}
+
 struct py_value *py_input(struct py *p, size_t index) {
   struct py_input *input = &p->inputs[index];
   struct py_size sizes[MOST_AXES] = {{1, 1}};
   struct py_value *v;
   for (int i = 0; i < input->shape.rank; i++)
     sizes[i + 1] = (struct py_size){input->shape.size[i], 0};
+  if (input->steps_first) {
+    sizes[0] = sizes[1];
+    sizes[1] = (struct py_size){1, 1};
+  }
   v = new_tensor(p, "input", input->shape.rank + 1, sizes,
                  input->whole ? TYPE_WHOLE : TYPE_REAL);
   if (!v)

@@ -58,10 +58,11 @@ static const struct arg_spec attention_specs[] = {
         .doc = "one matrix for queries, keys and values, with the same counts"),
     ARG(WORDS, WORD, "views", attention, views, .words = "views",
         .doc = "packed, with views instead of copies of its parts (timm)"),
-    ARG(WORDS, WORD, "sbhd", attention, sbhd, .words = "sbhd",
+    ARG(WORDS, WORD, "sbhd", attention, sbhd, .words = "sbhd sbhd=all",
         .doc = "tokens before samples in memory, so that a fused output is "
                "copied (Megatron, nanotron; with `packed` "
-               "torch.nn.MultiheadAttention)"),
+               "torch.nn.MultiheadAttention, which copies its input, too, "
+               "unless batch_first=False: `sbhd=all`)"),
     ARG(INT, KEY, "out", attention, out, .min = 1, .fallback = "channels",
         .doc = "features of the output"),
     ARG(WORDS, WORD, "noout", attention, noout, .words = "noout",

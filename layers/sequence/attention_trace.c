@@ -57,6 +57,18 @@ static bool positions_first(const struct attention_recorder *r, int which) {
   return r->attention->sbhd && !r->attention->rope && which != PROJECTION_OUT;
 }
 
+/* The rows of an input that nn.MultiheadAttention transposes: those of several
+ * samples are copied. */
+static size_t transposed(const struct attention_recorder *r, int which,
+                         size_t in) {
+  bool module =
+      attention_is_packed(r->attention) || r->attention->values.name.length;
+  bool copied = module && positions_first(r, which) &&
+                r->attention->sbhd != ATTENTION_SBHD_ALL && r->s.groups == 1;
+  return copied && !r->tape->lowers ? tape_together(r->tape, in, ROWS_OF_ONE)
+                                    : in;
+}
+
 /* Leading axes of the input are a batch, too. */
 static size_t project(const struct attention_recorder *r, int which, size_t in,
                       int64_t rows) {
@@ -72,10 +84,10 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
   if (partial)
     does.opcode = DOES_UNKNOWN;
   enum row_order order;
-  size_t from = tape_rows(r->tape, in, &order);
+  size_t from = tape_rows(r->tape, transposed(r, which, in), &order);
   /* The result of addmm is viewed: is_view() of layers/dense.c. */
   bool view = p->count > 1 && r->s.groups == 1 && !r->tape->share &&
-              order == ROWS_TOGETHER && from == in;
+              order == ROWS_TOGETHER && (from == in || positions_first(r, which));
   size_t value = attention_unary(
       r, from,
       (struct operation){.name = partial ? "partial bias of a packed matrix"
@@ -431,6 +443,24 @@ struct extent attention_row_sums(const struct attention_recorder *r,
   return sums;
 }
 
+/* nn.MultiheadAttention expands a mask of each sample to all heads: its view()
+ * copies it, unless there is one sample with a row for all queries. */
+static size_t mask_by_heads(const struct attention_recorder *r) {
+  const struct shape *mask = r->layer->in[attention_mask(r->attention)];
+  struct extent all = *tape_extent(r->tape, r->mask);
+  int last = mask->rank - 1;
+  bool module = r->attention->sbhd && !r->attention->rope;
+  if (!attention_mask(r->attention) || !module || all.fixed || r->s.heads == 1 ||
+      (last > 1 && mask->dim[last - 2] != 1) || r->tape->lowers)
+    return r->mask;
+  all.count = size_product(all.count, r->s.heads);
+  return attention_unary(
+      r, r->mask,
+      (struct operation){.name = "heads",
+                         .out = all,
+                         .view_of_one = last < 1 || mask->dim[last - 1] == 1});
+}
+
 /*
  * One kernel, which keeps its inputs, its output, and a 32-bit logarithm of
  * each row's sum (torch.nn.functional.scaled_dot_product_attention); without
@@ -438,7 +468,7 @@ struct extent attention_row_sums(const struct attention_recorder *r,
  */
 static size_t attend_fused(const struct attention_recorder *r, size_t q,
                            size_t k, size_t v) {
-  size_t in[4] = {q, k, v, r->mask};
+  size_t in[4] = {q, k, v, mask_by_heads(r)};
   bool masked = attention_mask(r->attention) > 0;
   struct extent sums = attention_row_sums(r, r->s.vdim == r->s.dim);
   bool seeds = r->attention->dropout <= 0 && !r->tape->profile->cpu_kernels;
