@@ -148,6 +148,7 @@ struct py {
   int error_line;
   bool building; /* a constructor runs */
   bool again;    /* an input is known better now: evaluate again */
+  bool sequences; /* a call has got length, batch, features */
   struct py_input inputs[PY_INPUTS];
   size_t input_count;
   /* The program */
@@ -279,6 +280,8 @@ struct py_value *py_input(struct py *p, size_t index);
 struct py_value *py_shape(struct py *p, struct py_value *tensor);
 /* Fails: the sizes of an input are not known. */
 struct py_value *py_ask(struct py *p, struct py_value *tensor);
+/* Puts the batch second in all inputs; false: they are not all sequences. */
+bool py_put_steps_first(struct py *p, struct py_input *inputs);
 /* Registers names of the tree of modules. */
 bool py_name_modules(struct py *p, struct py_value *root);
 /* The program of torch.export. */

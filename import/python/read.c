@@ -354,6 +354,26 @@ static bool is_counted(struct py *p) {
   return graph_help(p->graph, "%s", help);
 }
 
+/* After an error, the same with the batch second, which calls of the net have
+ * to confirm; else the error stays. */
+static json_t *attempt_steps_first(struct py *p, const struct py_node *file,
+                                   const struct py_node *library,
+                                   struct py_input *known) {
+  struct py first = *p;
+  if (p->again || known[0].steps_first || !py_put_steps_first(p, known))
+    return NULL;
+  end(p);
+  begin(p, library);
+  json_t *program = attempt(p, file, known);
+  if (program && p->sequences)
+    return program;
+  json_decref(program);
+  p->error = first.error;
+  p->error_line = first.error_line;
+  p->help = first.help;
+  return NULL;
+}
+
 bool python_read(struct graph *graph, struct slice file,
                  const struct import_options *options) {
   struct py p = {.graph = graph, .arena = graph->arena, .options = options};
@@ -375,6 +395,11 @@ bool python_read(struct graph *graph, struct slice file,
     if (!p.again)
       break;
   }
+  if (!program)
+    program = attempt_steps_first(&p, tree, library, known);
+  if (program && known[0].steps_first)
+    graph_note(graph, "`forward` takes length, batch, features: the batch is "
+                      "the second axis of its inputs.");
   if (program) {
     without.input_count = 0; /* the program has their sizes */
     without.steps_first = known[0].steps_first;

@@ -427,25 +427,26 @@ struct py_value *trace_channels_first(struct py *p, struct py_args *a) {
   return again(p);
 }
 
-/*
- * A call takes sequences as length, batch, features. If the tensor has the
- * batch in front, the inputs of a net of sequences have it second. True: they
- * have.
- */
+bool py_put_steps_first(struct py *p, struct py_input *inputs) {
+  bool sequences = p->input_count > 0;
+  for (size_t i = 0; i < p->input_count; i++)
+    sequences = sequences && inputs[i].shape.rank > 0 &&
+                inputs[i].shape.rank < 3 && !inputs[i].channels_first;
+  for (size_t i = 0; i < p->input_count && sequences; i++)
+    inputs[i].steps_first = true;
+  return sequences;
+}
+
+/* A call takes sequences as length, batch, features: if the tensor has the
+ * batch in front, a net of sequences has it second. True: it has. */
 struct py_value *trace_steps_first(struct py *p, struct py_args *a) {
   const struct py_tensor *t = tensor_arg(a);
-  bool sequences = t && t->rank > 1 && t->sizes[0].power && !t->sizes[1].power;
   bool second = p->input_count && p->inputs[0].steps_first;
-  for (size_t i = 0; i < p->input_count; i++)
-    sequences = sequences && p->inputs[i].shape.rank > 0 &&
-                p->inputs[i].shape.rank < 3 && !p->inputs[i].channels_first;
-  if (!sequences || second)
-    return py_bool(p, second);
-  for (size_t i = 0; i < p->input_count; i++)
-    p->inputs[i].steps_first = true;
-  graph_note(p->graph, "`forward` takes length, batch, features: the batch is "
-                       "the second axis of its inputs.");
-  return again(p);
+  bool front = t && t->rank > 1 && t->sizes[0].power && !t->sizes[1].power;
+  p->sequences = p->sequences || !front;
+  if (front && !second && py_put_steps_first(p, p->inputs))
+    return again(p);
+  return py_bool(p, second);
 }
 
 struct py_value *py_input(struct py *p, size_t index) {
