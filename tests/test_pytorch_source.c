@@ -83,11 +83,37 @@ static void sources_are_what_a_person_would_write(void **state) {
   assert_string_equal(
       source,
       "net Net\ninput 16x64\nadd {} { attention 4 dropout=0.1 packed }\n"
-      "add {} { attention 4 dropout=0.2 packed }\nlinear 10\n");
+      "add {} { attention 4 dropout=0.2 packed sbhd }\nlinear 10\n");
   free(source);
   expect(NETC " " FOLDER "autoencoder.py --depth 0 --units bytes", 0,
          "\n  files      weights 881,280 B, ",
          "note: the file is read as PyTorch source");
+}
+
+/* nn.MultiheadAttention, by need_weights, the order of its axes and its masks.
+ */
+static void what_is_kept_is_that_of_pytorch(void **state) {
+  (void)state;
+  enum { VERSION, FILE_NAME, GIVEN, BATCH, SAVED, KEPT_COLUMNS };
+  static struct row rows[MOST];
+  size_t count = 0;
+  char *text = read_text(FOLDER "saved.csv", NULL);
+  assert_true(read_rows(text, "# version,name,options,batch,saved\n",
+                        KEPT_COLUMNS, rows, MOST, &count));
+  assert_true(count >= 60);
+  for (size_t i = 0; i < count; i++) {
+    char path[200], options[80];
+    snprintf(path, sizeof path, FOLDER "%s.py", rows[i].at[FILE_NAME]);
+    snprintf(options, sizeof options, "batch=%s loss=sum profile=torch%c-cpu",
+             rows[i].at[BATCH], *rows[i].at[VERSION]);
+    char *source = import(path, rows[i].at[GIVEN]);
+    int64_t saved = ask(source, options, "saved_bytes");
+    if (saved != strtoll(rows[i].at[SAVED], NULL, 10))
+      print_error("%s %s %s:\n%s\n", path, rows[i].at[GIVEN], options, source);
+    assert_int_equal(saved, strtoll(rows[i].at[SAVED], NULL, 10));
+    free(source);
+  }
+  free(text);
 }
 
 /* A file, options, and what is said of it. */
@@ -351,6 +377,7 @@ int main(void) {
   const struct CMUnitTest others[] = {
       cmocka_unit_test(parameters_and_outputs_are_those_of_pytorch),
       cmocka_unit_test(sources_are_what_a_person_would_write),
+      cmocka_unit_test(what_is_kept_is_that_of_pytorch),
       cmocka_unit_test(files_of_a_program_are_read),
       cmocka_unit_test(frozen_parameters_are_noted),
       cmocka_unit_test(sizes_of_several_inputs_are_those_of_the_file),

@@ -4,6 +4,9 @@
 source_truth.py FOLDER writes FOLDER/truth.csv: for the name and options of each
 row the parameters that get a gradient, those that do not, and the sizes of the
 first output without the batch, from the PyTorch that runs this.
+
+source_truth.py --saved FOLDER prints the rows of FOLDER/saved.csv that are of
+this PyTorch, with the bytes that autograd keeps in training.
 """
 
 import ast
@@ -14,6 +17,8 @@ import sys
 import types
 
 import torch
+
+import alive
 
 
 def load(folder, name):
@@ -121,7 +126,39 @@ def measure(folder, name, options):
     return used, all - used, "x".join(str(n) for n in out[0].shape[1:])
 
 
+def saved(folder, name, options, batch):
+    """Bytes kept for backward. Whole inputs are a net's tokens; a second one
+    is a mask of padding. Modules with batch_first=False have the batch
+    second."""
+    module = load(folder, name)
+    inputs, args = options_of(options)
+    model = chosen(module, args)(
+        **{k: value_of(module, v) for k, v in args.items()})
+    second = any(not m.batch_first for m in model.modules()
+                 if isinstance(m, torch.nn.MultiheadAttention))
+    given = []
+    for sizes in inputs.values():
+        kind = (torch.bool if given else torch.long) if len(sizes) == 1 \
+            else torch.float32
+        at = int(second and not given)
+        given.append(torch.zeros(*sizes[:at], batch, *sizes[at:], dtype=kind))
+    outside = {alive.key_of(t)
+               for t in [*given, *model.parameters(), *model.buffers()]}
+    return alive.saved_by(lambda: model(*given), outside)
+
+
+def print_saved(folder):
+    rows = csv.reader(open(folder / "saved.csv"))
+    for version, name, options, batch, *_ in list(rows)[1:]:
+        if version == alive.VERSION:
+            print(version, name, options, batch,
+                  saved(folder, name, options, int(batch)), sep=",")
+
+
 def main():
+    if sys.argv[1] == "--saved":
+        print_saved(pathlib.Path(sys.argv[2]))
+        return
     folder = pathlib.Path(sys.argv[1])
     table = folder / "truth.csv"
     head, *rows = csv.reader(table.read_text().splitlines())

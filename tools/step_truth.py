@@ -202,12 +202,34 @@ class Attention(nn.Module):
 
 
 class Module(nn.Module):
-    def __init__(self, width, heads):
+    """`other` attends to another tensor; with `pads` an input of zeros hides
+    no key; without `first` the input is what its values are, by position."""
+
+    def __init__(self, width, heads, dropout=0, weights=False, first=True,
+                 other=None, pads=False):
         super().__init__()
-        self.net = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.net = nn.MultiheadAttention(width, heads, dropout,
+                                         batch_first=first)
+        self.weights, self.first, self.pads = weights, first, pads
+        self.other = other
 
     def forward(self, x):
-        return self.net(x, x, x, need_weights=False)[0]
+        seen = self.other(x) if self.other else x
+        mask = torch.zeros(x.shape[:2] if self.first else x.shape[1::-1],
+                           dtype=torch.bool) if self.pads else None
+        return self.net(x, seen, seen, mask, self.weights)[0]
+
+
+class Steps(nn.Module):
+    """A net of length, batch, features. The values are all the same."""
+
+    def __init__(self, *modules):
+        super().__init__()
+        self.net = nn.Sequential(*modules)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        return self.net(x.view(length, batch, width))
 
 
 class Views(nn.Module):
@@ -315,7 +337,7 @@ KINDS = {
     "rmsnorm": ((4, 8), lambda: RmsNorm(8)),
     "scale": ((4, 8), lambda: Scale(8)),
     "attention 2 naive": ((4, 8), lambda: Attention(8, 2)),
-    "attention 2 packed" + " naive" * (not TORCH2):  # fused since 2.0
+    "attention 2 packed sbhd" + " naive" * (not TORCH2):  # fused since 2.0
         ((4, 8), lambda: Module(8, 2)),
     "lstm 8": ((4, 8), lambda: Recurrent(nn.LSTM(8, 8))),
     "gru 8": ((4, 8), lambda: Recurrent(nn.GRU(8, 8))),
@@ -323,7 +345,7 @@ KINDS = {
 }
 # Of several operations, without a gradient: what a frame holds stays. A frozen
 # recurrent layer does not keep its input either.
-FRAMES = "attention 2 naive", "attention 2 packed naive"
+FRAMES = "attention 2 naive", "attention 2 packed sbhd naive"
 STEPS = "lstm 8", "gru 8", "rnn 8"
 for word, (shape, build) in KINDS.items():
     dense = len(shape) < 3
@@ -342,6 +364,35 @@ for word, (shape, build) in KINDS.items():
     row(f"{start}{text}; {word} frozen; scale", shape,
         lambda: seq(trained(), ice(build()), Scale(8) if dense else
                     ChannelScale(6)), peak=word not in STEPS)
+
+# nn.MultiheadAttention: what it keeps, by need_weights and the order of axes.
+# Frames of Python hold the inputs of one that attends to others, and what
+# several samples have copied.
+for weights in (False, True):
+    for first in (True, False):
+        for dropout in (0, 0.1):
+            naive = " naive" * (weights or not TORCH2)
+            words = "attention 2 packed sbhd" + "=all" * (not first) + \
+                f" dropout={dropout}" * (dropout > 0) + naive
+            told = {"dropout": dropout, "weights": weights, "first": first}
+            if not (TORCH2 or weights):
+                continue  # 1.13 has one way for both
+            around = seq if first else Steps
+            row(f"input 5x8; linear 8; {words}; linear 3", (5, 8),
+                lambda: around(lin(8, 8), Module(8, 2, **told), lin(8, 3)),
+                peak=TORCH2 or not first)
+            row(f"input 5x8; {words}; linear 3", (5, 8),
+                lambda: around(Module(8, 2, **told), lin(8, 3)),
+                peak=TORCH2 or not first)
+            row(f"input 5x8; linear 8; fork {{ c: linear 8 }}; {words} "
+                "cross=c; linear 3", (5, 8),
+                lambda: around(lin(8, 8), Module(8, 2, other=lin(8, 8),
+                                                 **told), lin(8, 3)),
+                peak=False)
+            row(f"input x_ 5x8; input p_ 5; from p_; m: mul -1e9; from x_; "
+                f"linear 8; {words} mask=m; linear 3", (5, 8),
+                lambda: around(lin(8, 8), Module(8, 2, pads=True, **told),
+                               lin(8, 3)), peak=False)
 
 # Layers behind and around what is frozen.
 # In place on a view, as a dense layer of rows gives, gradients are copied.

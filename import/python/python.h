@@ -146,8 +146,8 @@ struct py {
   const char *error; /* NULL: none */
   const char *help;
   int error_line;
-  bool building; /* a constructor runs */
-  bool again;    /* an input is known better now: evaluate again */
+  bool building;  /* a constructor runs */
+  bool again;     /* an input is known better now: evaluate again */
   bool sequences; /* a call has got length, batch, features */
   struct py_input inputs[PY_INPUTS];
   size_t input_count;

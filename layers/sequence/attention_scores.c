@@ -91,7 +91,7 @@ static size_t by_heads(const struct attention_recorder *r, size_t in,
                          .does = LOWERS(COPY, .in = &from, .out = &to),
                          .out = attention_rows(r, rows, r->s.heads * dim),
                          .result = attention_copies_whole(r) ? RESULT_VIEW
-                                   : is_module(r) ? RESULT_NEW
+                                   : is_module(r)            ? RESULT_NEW
                                                   : moved(r, one_row),
                          .view_of_one = of_one && r->s.groups == 1,
                          .gradient = repeats ? GRADIENT_NEW : GRADIENT_SHARED});

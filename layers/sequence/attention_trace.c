@@ -87,7 +87,8 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
   size_t from = tape_rows(r->tape, transposed(r, which, in), &order);
   /* The result of addmm is viewed: is_view() of layers/dense.c. */
   bool view = p->count > 1 && r->s.groups == 1 && !r->tape->share &&
-              order == ROWS_TOGETHER && (from == in || positions_first(r, which));
+              order == ROWS_TOGETHER &&
+              (from == in || positions_first(r, which));
   size_t value = attention_unary(
       r, from,
       (struct operation){.name = partial ? "partial bias of a packed matrix"
@@ -113,7 +114,8 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
 }
 
 /* Parts of a copy of a packed projection. Each gives the copy a gradient of its
- * own, of the copy's size: _in_projection_packed() of torch/nn/functional.py. */
+ * own, of the copy's size: _in_projection_packed() of torch/nn/functional.py.
+ */
 static size_t select_parts(const struct attention_recorder *r, size_t packed,
                            int64_t rows, int parts) {
   struct operation op = {.name = "copy", .out = *tape_extent(r->tape, packed)};
@@ -450,8 +452,9 @@ static size_t mask_by_heads(const struct attention_recorder *r) {
   struct extent all = *tape_extent(r->tape, r->mask);
   int last = mask->rank - 1;
   bool module = r->attention->sbhd && !r->attention->rope;
-  if (!attention_mask(r->attention) || !module || all.fixed || r->s.heads == 1 ||
-      (last > 1 && mask->dim[last - 2] != 1) || r->tape->lowers)
+  if (!attention_mask(r->attention) || !module || all.fixed ||
+      r->s.heads == 1 || (last > 1 && mask->dim[last - 2] != 1) ||
+      r->tape->lowers)
     return r->mask;
   all.count = size_product(all.count, r->s.heads);
   return attention_unary(
