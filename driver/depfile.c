@@ -65,7 +65,8 @@ static bool is_file(const struct netc *netc, size_t index) {
   return index > 0 || strcmp(name, "<stdin>") != 0;
 }
 
-/* The file of that number: sources, then files that an import has read. */
+/* The file of that number: sources, files that an import has read, and those of
+ * an adapter. */
 static const char *dependency(const struct netc *netc,
                               const struct net_options *o, size_t index) {
   size_t sources = 0;
@@ -74,7 +75,10 @@ static const char *dependency(const struct netc *netc,
   if (index < sources)
     return netc_source(netc, index);
   index -= sources;
-  return index < o->opening.beside.count ? o->opening.beside.at[index] : NULL;
+  if (index < o->opening.beside.count)
+    return o->opening.beside.at[index];
+  index -= o->opening.beside.count;
+  return index < OPENING_LORA_FILES ? o->lora_files[index] : NULL;
 }
 
 static bool put_dependencies(FILE *file, const struct netc *netc,

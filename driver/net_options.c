@@ -6,6 +6,7 @@
 #include "driver/vary.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -351,10 +352,18 @@ static int set_depth(struct net_options *o, const char *value) {
   return EXIT_DONE;
 }
 
+static void free_lora(struct net_options *o) {
+  for (int i = 0; i < OPENING_LORA_FILES; i++) {
+    free(o->lora_files[i]);
+    o->lora_files[i] = NULL;
+  }
+}
+
 /* A rank with words, or an adapter of PEFT. */
 static int set_lora(struct net_options *o, const char *value) {
   struct opening_lora lora;
   o->lora_values = -1;
+  free_lora(o);
   if (netc_adapters(o->netc, value) == NETC_OK)
     return EXIT_DONE;
   if (!strchr(value, '/') && !file_identify(value).known)
@@ -362,6 +371,7 @@ static int set_lora(struct net_options *o, const char *value) {
                     "--lora %s: %s; or the folder of an adapter of PEFT", value,
                     netc_message(o->netc));
   int status = opening_lora(value, &lora);
+  memcpy(o->lora_files, lora.files, sizeof lora.files);
   if (status != EXIT_DONE)
     return status;
   o->lora_values = lora.values;
@@ -607,6 +617,7 @@ int net_options_compile(struct net_options *options, struct netc *netc,
 
 void net_options_close(struct net_options *options) {
   opening_close(&options->opening);
+  free_lora(options);
 }
 
 int net_options_single(const struct net_options *options) {

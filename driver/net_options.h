@@ -77,6 +77,7 @@ struct net_options {
   bool phony;   /* -MP */
   const char *dep_path, *dep_target;
   int64_t lora_values; /* of the adapter of --lora; -1: not known */
+  char *lora_files[OPENING_LORA_FILES]; /* that it is in */
   struct progress_line progress;
   struct opened_file opening; /* the last compiled file */
   axis_fn *axis;   /* for commands that iterate over values; or NULL */

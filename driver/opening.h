@@ -54,11 +54,14 @@ int opening_pipeline(struct opened_file *opening, const char *folder);
  */
 int opening_adapter(struct opened_file *opening);
 
+enum { OPENING_LORA_FILES = 2 };
+
 /* An adapter as --lora has it, and its values in adapter_model.safetensors; -1:
  * not known. */
 struct opening_lora {
   char text[128];
   int64_t values;
+  char *files[OPENING_LORA_FILES]; /* that it is read from, to be freed */
 };
 
 /* Reads adapter_config.json, or a folder with it. Returns an exit status. */

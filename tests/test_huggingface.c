@@ -1162,6 +1162,9 @@ static void lora_takes_an_adapter(void **state) {
          NULL);
   expect(text_of(NETC " place %s --lora %s --gpus 8xh100", net, folder), 0, "",
          NULL);
+  struct run r = run(NETC " %s --lora %s -MD -MF - -MT x", net, folder);
+  assert_holds(r.out, text_of("%s/adapter_config.json", folder));
+  run_free(&r);
   expect(NETC " " FOLDER "qwen3_8b.json --lora none", 2, "",
          "or the folder of an adapter of PEFT");
   expect(NETC " " FOLDER "qwen3_8b.json --lora " FOLDER, 3, "",

@@ -31,7 +31,7 @@ int opening_adapter(struct opened_file *opening) {
 }
 
 int opening_lora(const char *path, struct opening_lora *lora) {
-  (void)lora;
+  *lora = (struct opening_lora){.values = -1};
   return opening_refuse_file(path, KIND_ADAPTER, "");
 }
 

@@ -3,6 +3,7 @@
  * trained for, and the modules that have one. As an operand, its net is that
  * model's, if that is in the folder; for --lora it is a rank and words.
  */
+#define _XOPEN_SOURCE 700
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -379,6 +380,10 @@ static void read_lora(void *user) {
   }
   snprintf(run->lora->text, sizeof run->lora->text, "%s", lora);
   run->lora->values = stored_values(&a, "lora_", &fault);
+  run->lora->files[0] = strdup(path);
+  if (run->lora->values >= 0 || fault)
+    run->lora->files[1] =
+        strdup(graph_text(&a.graph, "%s/%s", a.folder, stored));
 }
 
 int opening_lora(const char *path, struct opening_lora *lora) {
