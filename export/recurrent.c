@@ -92,13 +92,27 @@ static value_id biases(struct exporting *x, const struct cell_kind *kind,
   return second == NO_VALUE ? second : join(x, first, second, 1);
 }
 
+/* Moves an axis of size 1 to the front of two. Nothing moves in memory, but
+ * readers have to know which of them is the batch. */
+static value_id in_front(struct exporting *x, value_id in) {
+  static const int64_t order[3] = {1, 0, 2};
+  const struct model_value *value =
+      in == NO_VALUE ? NULL : model_at(&x->model, in);
+  if (!value || value->dim[0] != 1 || value->dim[1] != 1)
+    return in;
+  struct onnx_layout at = layout_dense(3, value->dim);
+  value_id y = NODE(x, "Transpose", &at, in);
+  model_ints(&x->model, "perm", order, 3);
+  return y;
+}
+
 /* A state before the first step: ways x N x units. */
 static value_id state_before(struct exporting *x, size_t in) {
   struct view view = onnx_in(x, in);
   if (in >= first_weight(x, kind_of(x)))
     return NO_VALUE;
   layout_insert(&view.at, 0);
-  return onnx_get_spread(x, &view);
+  return in_front(x, onnx_get_spread(x, &view));
 }
 
 /* Appends the cell after the last step, the third output, to the first. */
@@ -125,7 +139,7 @@ bool onnx_recurrent(struct exporting *x) {
   int order[4] = {1, 2, 0, 3};
   at = layout_order(&at, 4, order);
   in.at = layout_move(&in.at, 0, 1);
-  value_id ins[7] = {onnx_get_spread(x, &in),
+  value_id ins[7] = {in_front(x, onnx_get_spread(x, &in)),
                      of_ways(x, kind, 0, each, ways),
                      of_ways(x, kind, 1, each, ways),
                      each > 2 ? biases(x, kind, ways, each) : NO_VALUE,
