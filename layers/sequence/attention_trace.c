@@ -120,9 +120,9 @@ static size_t select_parts(const struct attention_recorder *r, size_t packed,
                            int64_t rows, int parts) {
   struct operation op = {.name = "copy", .out = *tape_extent(r->tape, packed)};
   size_t copy = attention_unary(r, packed, op), first = 0;
-  op = (struct operation){.name = "select",
-                          .out = attention_rows(r, rows, r->s.kv_width),
-                          .result = RESULT_VIEW};
+  op.name = "select";
+  op.out = attention_rows(r, rows, r->s.kv_width);
+  op.result = RESULT_VIEW;
   for (int i = 0; i < parts; i++) {
     size_t part = attention_unary(r, copy, op);
     r->tape->values.at[part].view = false; /* nor is its gradient */
