@@ -85,7 +85,7 @@ static const struct arg_spec attention_specs[] = {
         .doc = "normalise each head of values by rmsnorm without weights "
                "(Gemma 4)"),
     ARG(CHOICE, KEY, "scale", attention, scale, .words = "scores queries none",
-        .fallback = "scores; queries if packed and not causal",
+        .fallback = "scores; queries if packed and not causal, or packed sbhd",
         .doc = "tensor that is divided by the root of dim"),
     ARG(WORDS, WORD, "qknorm", attention, qknorm, .words = ATTENTION_NORMS,
         .doc = "normalise queries and keys by rmsnorm or ln: each head "
