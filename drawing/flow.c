@@ -9,7 +9,7 @@ enum { NO_LEAF = -1, SEVERAL = -2 };
 
 struct builder {
   struct flow flow;
-  bool by_shape;
+  enum flow_join join;
   int64_t *reads;   /* by leaf: the only leaf that it reads, or SEVERAL */
   int64_t *read_by; /* by leaf: its only reader, or SEVERAL */
   bool *parted;     /* by leaf: a frame begins or ends before it */
@@ -58,15 +58,24 @@ static void find_borders(struct builder *b) {
         b->parted[leaves->frames.at[i].end] = true;
 }
 
+/* True if a leaf has the shape, or size, of the one before it. */
+static bool is_like(const struct builder *b, const struct leaf *leaf) {
+  const struct leaves *leaves = &b->flow.leaves;
+  const struct shape *now = row_shape(leaves->c, leaf_row(leaves, leaf));
+  const struct shape *before = row_shape(leaves->c, leaf_row(leaves, leaf - 1));
+  int sides = shape_spatial(now);
+  return shape_equal(now, before) ||
+         (b->join == FLOW_SIZES && sides && shape_spatial(before) == sides &&
+          memcmp(now->dim, before->dim, (size_t)sides * sizeof *now->dim) == 0);
+}
+
 /* True if a leaf joins the box of the one before it. */
 static bool goes_on(const struct builder *b, size_t leaf) {
-  const struct flow *flow = &b->flow;
-  const struct leaf *now = &flow->leaves.at[leaf], *before = now - 1;
-  return b->by_shape && leaf > 0 && b->reads[leaf] == (int64_t)leaf - 1 &&
+  return b->join && leaf > 0 &&
+         (b->join == FLOW_SIZES || b->reads[leaf] == (int64_t)leaf - 1) &&
          b->read_by[leaf - 1] == (int64_t)leaf &&
          b->reads[leaf - 1] != NO_LEAF && !b->parted[leaf] &&
-         shape_equal(row_shape(flow->c, leaf_row(&flow->leaves, before)),
-                     row_shape(flow->c, leaf_row(&flow->leaves, now)));
+         is_like(b, &b->flow.leaves.at[leaf]);
 }
 
 /* Boxes */
@@ -117,8 +126,6 @@ static void choose_leaves(struct builder *b, size_t most) {
     if (!flow->alike)
       *b = equal;
   }
-  if (flow->count > most)
-    elide(flow, most);
 }
 
 static void map_leaves(struct builder *b) {
@@ -182,45 +189,59 @@ static int by_length(const void *a, const void *b) {
   return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static void choose_lanes(struct flow *flow) {
+/* True if no other box's edge is in these gaps of a lane, which is taken. */
+static bool take_lane(size_t *gaps, const struct flow_edge *edge) {
+  for (size_t gap = edge->from; gap < edge->to; gap++)
+    if (gaps[gap] && gaps[gap] != edge->from + 1)
+      return false;
+  for (size_t gap = edge->from; gap < edge->to; gap++)
+    gaps[gap] = edge->from + 1;
+  return true;
+}
+
+void flow_choose_lanes(struct flow *flow, const int *rows) {
   struct arena *arena = flow->c->arena;
-  bool *taken = arena_alloc(arena, MOST_LANES * (flow->count + 1),
-                            sizeof *taken); /* by lane and gap of boxes */
+  size_t count = rows ? flow->count : 1;
+  size_t *taken = arena_alloc(arena, count * MOST_LANES * (flow->count + 1),
+                              sizeof *taken); /* by row, lane and gap */
   struct flow_edge **order =
       arena_alloc(arena, flow->edges.count + 1, sizeof *order);
   for (size_t i = 0; i < flow->edges.count; i++)
     order[i] = &flow->edges.at[i];
   if (flow->edges.count)
     qsort(order, flow->edges.count, sizeof *order, by_length);
+  flow->hidden = 0;
   for (size_t i = 0; i < flow->edges.count; i++) {
     struct flow_edge *edge = order[i];
-    int lane = 1;
-    if (edge->to == edge->from + 1)
-      continue;
-    for (; lane <= MOST_LANES; lane++) {
-      bool *gaps = &taken[(size_t)(lane - 1) * (flow->count + 1)], free = true;
-      for (size_t gap = edge->from; gap < edge->to; gap++)
-        free = free && !gaps[gap];
-      if (!free)
-        continue;
-      memset(&gaps[edge->from], true, edge->to - edge->from);
-      break;
-    }
+    int row = rows                         ? rows[edge - flow->edges.at]
+              : edge->to == edge->from + 1 ? -1
+                                           : 0;
+    int lane = row < 0 ? 0 : 1;
+    while (lane && lane <= MOST_LANES &&
+           !take_lane(&taken[((size_t)row * MOST_LANES + (size_t)lane - 1) *
+                             (flow->count + 1)],
+                      edge))
+      lane++;
     edge->lane = lane <= MOST_LANES ? lane : -1;
-    if (lane > MOST_LANES)
-      flow->hidden++;
-    else if (lane > flow->lanes)
-      flow->lanes = lane;
+    flow->hidden += lane > MOST_LANES;
   }
 }
 
-struct flow flow_of(const struct compiled *c, size_t most, bool by_shape) {
-  struct builder b = {.flow = {.c = c}, .by_shape = by_shape};
+struct flow flow_of(const struct compiled *c, size_t most,
+                    enum flow_join join) {
+  struct builder b = {.flow = {.c = c},
+                      .join = join == FLOW_SIZES ? FLOW_SHAPES : join};
   choose_leaves(&b, most);
+  if (join == FLOW_SIZES) {
+    b.join = join;
+    make_boxes(&b);
+  }
+  if (b.flow.count > most)
+    elide(&b.flow, most);
   map_leaves(&b);
   find_frames(&b);
   find_edges(&b);
-  choose_lanes(&b.flow);
+  flow_choose_lanes(&b.flow, NULL);
   return b.flow;
 }
 

@@ -33,15 +33,22 @@ struct flow {
   size_t elided; /* leaves in the elided box */
   VEC(struct flow_frame) frames;
   VEC(struct flow_edge) edges;
-  int lanes;
   size_t hidden; /* edges that found no lane */
 };
 
+/* The chains of leaves that are one box: none, those with one output shape, or
+ * with one map size. */
+enum flow_join { FLOW_LEAVES, FLOW_SHAPES, FLOW_SIZES };
+
+/* At most `most` boxes, in the order of the source. */
+struct flow flow_of(const struct compiled *c, size_t most, enum flow_join join);
+
 /*
- * At most `most` boxes, in the order of the source. With `by_shape`, a chain of
- * leaves with one output shape is one box.
+ * Gives edges lanes; edges of one box may share one. `rows` has the row of each
+ * edge, below the number of boxes, or -1 for none; NULL: edges to the next box
+ * have none, the others are in one row.
  */
-struct flow flow_of(const struct compiled *c, size_t most, bool by_shape);
+void flow_choose_lanes(struct flow *flow, const int *rows);
 
 /* The number of leaves in a box. */
 static inline size_t flow_size(const struct flow_box *box) {

@@ -172,7 +172,7 @@ void leaf_put_layer(struct text *out, const struct leaves *leaves,
     text_puts(out, call);
   else if (plain) {
     row_put_plain(out, leaves->c, &leaves->rows.at[line->row], NULL);
-    text_put(out, ", \xE2\x80\xA6");
+    text_printf(out, " and %zu more", line->period - 1);
   } else
     text_printf(out, "%zu rows", line->period);
 }

@@ -69,7 +69,7 @@ def check_frames(text):
 def check_shown(text):
     """No text is cut."""
     for words in re.findall(r"<text[^>]*>([^<]*)</text>", text):
-        if words.endswith("\u2026"):
+        if "\u2026" in words:
             yield f"{words} is cut"
 
 
@@ -100,7 +100,7 @@ def span(points, y):
 
 
 def check_volumes(text):
-    """No arrow stands on a face."""
+    """No arrow stands on a face, and no label is cut or touches another."""
     root = xml.fromstring(text)
     faces = []
     for e in root.iter():
@@ -121,13 +121,16 @@ def check_volumes(text):
             across = span(face, y)
             if across and across[0] < right - 1 and left + 1 < across[1]:
                 yield f"an arrow at {head} stands on {face}"
+    yield from check_shown(text)
+    yield from touching(text, "small")
+    yield from touching(text, "small faint")
 
 
-def check_roofline(text):
-    """Names do not touch; letters are at least so wide."""
+def touching(text, kind):
+    """Names of a kind touch; letters are at least so wide."""
     boxes = []
     for x, y, middle, name in re.findall(
-            r'<text class="small over" x="([\d.]+)" y="([\d.]+)"'
+            rf'<text class="{kind}" x="([\d.]+)" y="([\d.]+)"'
             r'( text-anchor="middle")?>([^<]+)', text):
         wide = 4 * len(name)
         boxes.append((float(x) - (wide / 2 if middle else 0), float(y), wide,
@@ -136,6 +139,10 @@ def check_roofline(text):
         for left, low, width, other in boxes[:i]:
             if abs(y - low) < 8 and x < left + width and left < x + wide:
                 yield f"{name} touches {other}"
+
+
+def check_roofline(text):
+    yield from touching(text, "small over")
 
 
 def check_tex(text):

@@ -7,6 +7,7 @@
 #include "drawing/charts/volumes.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/real.h"
 
@@ -17,11 +18,11 @@ enum {
 };
 
 /* A gap is at least an arrow's head, which ends 1 px before a box. */
-static const struct volume_spacing spacings[] = {
-    {110, 13, 32, 2}, {84, 8, 24, 3}, {68, 7, 20, 3},
-    {60, 7, 16, 3},   {52, 7, 14, 3}, {46, 7, 12, 3}};
+static const struct volume_spacing spacings[] = {{110, 13, 32}, {84, 8, 24},
+                                                 {68, 7, 20},   {60, 7, 16},
+                                                 {52, 7, 14},   {46, 7, 12}};
 
-static const struct shape *shape_at(const struct volumes *p, size_t box) {
+const struct shape *volumes_shape(const struct volumes *p, size_t box) {
   return row_shape(p->c, flow_row(&p->flow, &p->flow.boxes[box]));
 }
 
@@ -38,17 +39,19 @@ static double channels_of(int64_t channels) {
 /* The last two axes of a map are height and width; further axes are not
  * drawn. */
 static void measure(struct volumes *p, size_t box) {
-  const struct shape *shape = shape_at(p, box);
+  const struct shape *shape = volumes_shape(p, box);
   struct volume *v = &p->volumes[box];
   int sides = shape_spatial(shape);
   int64_t channels = shape->dtype == DTYPE_FLOAT ? shape_channels(shape) : 1;
-  *v = (struct volume){.width = channels_of(channels)};
+  *v = (struct volume){
+      .width = channels_of(channels), .line = v->line, .rise = v->rise};
   if (sides == 0) { /* a vector: a bar */
     v->width = 4;
     v->height = 8 * real_log2(1 + (double)channels);
     p->has_vectors = true;
   } else {
-    v->height = side_of(p, shape->dim[sides > 1 ? sides - 2 : 0]);
+    v->height = fmin(side_of(p, shape->dim[sides > 1 ? sides - 2 : 0]),
+                     p->spacing->tallest);
     v->depth = sides > 1 ? side_of(p, shape->dim[sides - 1]) : 0;
     p->has_sequences = p->has_sequences || sides == 1;
     p->has_more_axes = p->has_more_axes || sides > 2;
@@ -61,24 +64,36 @@ static void measure(struct volumes *p, size_t box) {
   v->slot = fmax(p->spacing->least_slot, width + p->spacing->gap);
 }
 
+/* By the largest map, if there is one, otherwise the longest sequence. */
 static void find_scale(struct volumes *p) {
   int64_t largest = 1;
-  for (size_t i = 0; i < p->flow.count; i++) {
-    const struct shape *shape = shape_at(p, i);
-    int sides = shape_spatial(shape);
-    for (int k = sides > 2 ? sides - 2 : 0; k < sides; k++)
-      largest = shape->dim[k] > largest ? shape->dim[k] : largest;
-  }
+  for (int axes = 2; axes > 0 && largest == 1; axes--)
+    for (size_t i = 0; i < p->flow.count; i++) {
+      const struct shape *shape = volumes_shape(p, i);
+      int sides = shape_spatial(shape);
+      for (int k = sides > 2 ? sides - 2 : 0; sides >= axes && k < sides; k++)
+        largest = shape->dim[k] > largest ? shape->dim[k] : largest;
+    }
   p->scale = p->spacing->tallest / sqrt((double)largest);
 }
 
 /* Lines */
 
-static void put_shape(struct volumes *p, size_t box) {
+/* In rows only the channels of a map, if its size is at the left. */
+static struct slice shape_words(struct volumes *p, size_t box) {
+  const struct shape *shape = volumes_shape(p, box);
   if (p->flow.boxes[box].elided)
     text_put(&p->chart.note, "...");
+  else if (p->in_rows && shape_spatial(shape) == 2 &&
+           p->volumes[box].line + p->volumes[box].place > 0)
+    text_count(&p->chart.note, shape_channels(shape));
   else
-    shape_put_grouped(&p->chart.note, shape_at(p, box), output_layout(p->c));
+    shape_put_grouped(&p->chart.note, shape, output_layout(p->c));
+  return text_tamed(p->c->arena, chart_note(&p->chart), true);
+}
+
+static double shape_width(struct volumes *p, size_t box) {
+  return chart_text_width(shape_words(p, box), CHART_SMALL);
 }
 
 static void break_lines(struct volumes *p) {
@@ -91,14 +106,16 @@ static void break_lines(struct volumes *p) {
       line->first = i;
     }
     v->line = (int)(line - p->lines);
+    v->place = (int)(i - line->first);
+    if (i == line->first) { /* room for its label */
+      double box = v->width * v->copies + v->depth * VOLUME_SLANT_X;
+      line->width = fmax(0, (shape_width(p, i) - CHART_MARGIN - box) / 2);
+    }
     v->x = CHART_MARGIN + line->width;
     line->end = i + 1;
     line->width += v->slot;
-    line->levels = line->levels ? line->levels : 1;
+    line->levels = 1;
     line->tallest = fmax(line->tallest, v->height + v->depth * VOLUME_SLANT_Y);
-    put_shape(p, i);
-    if (chart_text_width(chart_note(&p->chart), CHART_SMALL) > v->slot - 4)
-      line->levels = p->spacing->levels;
   }
   p->line_count = p->flow.count ? (int)(line - p->lines) + 1 : 0;
 }
@@ -110,67 +127,98 @@ static void set_spacing(struct volumes *p, size_t index) {
     measure(p, i);
 }
 
-/* Twice the room beside a label that arrows to other lines of a U leave. */
-static double beside_steps(const struct volumes *p, size_t box,
-                           struct volume_run run) {
-  double x = volumes_crown(p, box), left = p->chart.width, right = left;
-  int line = p->volumes[box].line;
-  if (!p->is_u)
-    return left;
-  if (run.first > 0 && p->volumes[run.first - 1].line > line)
-    left = x - volumes_crown(p, run.first - 1);
-  if (run.end < p->flow.count && p->volumes[run.end].line > line)
-    right = volumes_crown(p, run.end) - x;
-  return 2 * (fmin(left, right) - 3);
-}
-
-/* The room of a label below the line, up to the next label in its level. */
-static double label_room(const struct volumes *p, size_t box, double *left,
-                         double *right) {
-  struct volume_run run = volumes_run(p, box);
-  size_t levels = (size_t)p->lines[p->volumes[box].line].levels;
-  double x = volumes_crown(p, box);
-  *left = box - run.first >= levels ? volumes_crown(p, box - levels)
-                                    : -p->chart.width;
-  *right = box + levels < run.end ? volumes_crown(p, box + levels)
-                                  : 2.0 * p->chart.width;
-  return fmin(fmin(x - *left, *right - x) - 5, beside_steps(p, box, run));
-}
-
-/* True if all shapes fit; names may be shortened. */
-static bool shapes_fit(struct volumes *p) {
+/* The x between which a label has room: up to those in its level and to edges
+ * from rows below. */
+struct label_room {
   double left, right;
-  for (size_t i = 0; i < p->flow.count; i++) {
-    put_shape(p, i);
-    if (chart_text_width(chart_note(&p->chart), CHART_SMALL) >
-        label_room(p, i, &left, &right))
-      return false;
-  }
-  return true;
+};
+
+static void limit(struct label_room *room, double x, double at, double away) {
+  if (at < x)
+    room->left = fmax(room->left, at + away);
+  if (at > x)
+    room->right = fmin(room->right, at - away);
 }
 
-/* As a U, or in one line, if possible. */
-static void lay_out(struct volumes *p) {
-  enum { COUNT = sizeof spacings / sizeof *spacings };
-  for (size_t k = 0; k < 2 * COUNT; k++) {
-    p->single = k >= COUNT;
-    set_spacing(p, k % COUNT);
-    if (volumes_make_u(p) && shapes_fit(p))
-      return;
+static struct label_room label_room(const struct volumes *p, size_t box) {
+  const struct volume *v = &p->volumes[box];
+  int levels = p->lines[v->line].levels;
+  double x = volumes_crown(p, box);
+  struct label_room room = {CHART_MARGIN / 2.0,
+                            p->chart.width - CHART_MARGIN / 2.0};
+  for (size_t i = 0; i < p->flow.count; i++) {
+    const struct volume *other = &p->volumes[i];
+    double at = volumes_crown(p, i);
+    if (other->line == v->line && abs(other->place - v->place) == levels)
+      limit(&room, x, (at + x) / 2, 2.5);
+    if (p->in_rows && other->line > v->line &&
+        other->line - other->rise <= v->line)
+      limit(&room, x, at, 5);
   }
-  p->single = p->is_u = p->has_numbers = false;
-  for (size_t k = 0; k <= COUNT; k++) {
-    set_spacing(p, k % COUNT); /* none fits: the first again */
+  return room;
+}
+
+/* True if all shapes fit, in more levels if needed; names may be left out. */
+static bool shapes_fit(struct volumes *p, int levels) {
+  bool fit = true;
+  for (size_t i = 0; i < p->flow.count; i++) {
+    struct label_room room = label_room(p, i);
+    int *have = &p->lines[p->volumes[i].line].levels;
+    if (shape_width(p, i) <= room.right - room.left)
+      continue;
+    fit = *have < levels;
+    if (!fit)
+      continue;
+    *have = levels;
+    i = SIZE_MAX; /* from the beginning */
+  }
+  return fit;
+}
+
+static void make_flow(struct volumes *p, enum flow_join join) {
+  p->join = join;
+  p->flow = flow_of(p->c, MOST_VOLUMES, join);
+  p->volumes = arena_alloc(p->c->arena, p->flow.count + 1, sizeof *p->volumes);
+  p->has_numbers = false;
+  p->in_rows = volumes_find_rows(p);
+}
+
+enum { SPACINGS = sizeof spacings / sizeof *spacings };
+
+/* In rows, if possible; where they are too wide, a box is all of a size. */
+static bool fits_in_rows(struct volumes *p) {
+  for (enum flow_join join = FLOW_SHAPES; join <= FLOW_SIZES; join++) {
+    make_flow(p, join);
+    for (size_t k = 0; k < 2 * SPACINGS && p->in_rows; k++) {
+      p->single = k >= SPACINGS || join == FLOW_SIZES;
+      set_spacing(p, k % SPACINGS);
+      if (volumes_place_rows(p) && shapes_fit(p, 3))
+        return true;
+    }
+    if (!p->in_rows && !p->flow.elided)
+      break;
+  }
+  if (p->join != FLOW_SHAPES)
+    make_flow(p, FLOW_SHAPES);
+  return false;
+}
+
+/* In rows, or in one line, or with all shapes, if possible. */
+static void lay_out(struct volumes *p) {
+  if (fits_in_rows(p))
+    return;
+  flow_choose_lanes(&p->flow, NULL);
+  p->single = p->in_rows = p->has_numbers = false;
+  for (size_t k = 0; k <= 2 * SPACINGS; k++) {
+    set_spacing(p, k % SPACINGS); /* none fits: the first again */
     break_lines(p);
-    if (p->line_count <= 1)
+    if (shapes_fit(p, k ? 3 : 2) && (p->line_count <= 1 || k >= SPACINGS))
       return;
   }
 }
 
 int volumes_lane(const struct volumes *p, const struct flow_edge *edge) {
-  if (p->is_u && edge->lane)
-    return p->has_numbers ? 3 : 1;
-  return edge->lane;
+  return edge->lane > 0 && p->has_numbers ? edge->lane + 2 : edge->lane;
 }
 
 /* Places the lines; returns the y below the last. */
@@ -178,12 +226,13 @@ static double place_lines(struct volumes *p, double y) {
   for (size_t i = 0; i < p->flow.edges.count; i++) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
     int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
-    struct volume_line *line = &p->lines[from];
-    int lane = volumes_lane(p, edge);
-    int least = from == to ? lane : lane ? 2 : 0; /* 2 lanes for the numbers */
-    line->lanes = line->lanes < least ? least : line->lanes;
-    line = &p->lines[to];
-    line->lanes = line->lanes < least ? least : line->lanes;
+    bool numbered = volumes_has_number(p, edge);
+    int least = numbered ? 2 : volumes_lane(p, edge); /* 2 for the numbers */
+    int *lanes = &p->lines[numbered || from < to ? from : to].lanes;
+    *lanes = *lanes < least ? least : *lanes;
+    lanes = &p->lines[to].lanes;
+    if (numbered && *lanes < least)
+      *lanes = least;
   }
   for (int i = 0; i < p->line_count; i++) {
     struct volume_line *line = &p->lines[i];
@@ -302,9 +351,9 @@ static void put_hover(struct volumes *p, size_t box) {
   if (!at->elided)
     leaf_put_layer(note, &p->flow.leaves, flow_leaf(&p->flow, at));
   text_put(note, " -> ");
-  shape_put_grouped(note, shape_at(p, box), output_layout(p->c));
+  shape_put_grouped(note, volumes_shape(p, box), output_layout(p->c));
   text_printf(note, "\n%s values",
-              count_text(shape_values(shape_at(p, box))).text);
+              count_text(shape_values(volumes_shape(p, box))).text);
 }
 
 /* "1x1 conv" of "1x1 conv, 256, BN": as many phrases as fit. */
@@ -318,55 +367,44 @@ static void put_phrase(struct volumes *p, struct text *out,
 }
 
 /* Leaves out the groups of a name that does not fit. */
-static void put_label_name(struct volumes *p, struct text *out, size_t box,
-                           double room) {
+static struct slice label_name(struct volumes *p, size_t box, double room) {
   const struct flow_box *at = &p->flow.boxes[box];
+  struct text *out = &p->chart.note, turns = text_new(p->c->arena);
   flow_put_name(out, &p->flow, at);
-  if (chart_text_width(text_slice(out), CHART_SMALL) <= room)
-    return;
-  out->length = 0;
-  if (at->elided) {
-    text_printf(out, "%s more", count_text((int64_t)flow_size(at)).text);
-    return;
+  if (chart_text_width(text_slice(out), CHART_SMALL) > room) {
+    out->length = 0;
+    flow_put_count(&turns, &p->flow, at);
+    if (at->elided)
+      text_printf(out, "%s more", count_text((int64_t)flow_size(at)).text);
+    else if (!p->c->options->source_labels)
+      put_phrase(p, out, at,
+                 room - chart_text_width(text_slice(&turns), CHART_SMALL));
+    else
+      leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
+    if (!at->elided)
+      text_puts(out, text_slice(&turns));
   }
-  struct text turns = text_new(p->c->arena);
-  flow_put_count(&turns, &p->flow, at);
-  room -= chart_text_width(text_slice(&turns), CHART_SMALL);
-  if (!p->c->options->source_labels)
-    put_phrase(p, out, at, room);
-  else
-    leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
-  text_puts(out, text_slice(&turns));
+  return text_tamed(p->c->arena, chart_note(&p->chart), true);
 }
 
-/* Below the line, in alternating levels, up to the next label in its level. */
+/* Below the line, in alternating levels; a name that has no room is only in
+ * the hover text. */
 static void draw_label(struct volumes *p, size_t box) {
   const struct volume *v = &p->volumes[box];
   const struct volume_line *line = &p->lines[v->line];
-  struct volume_run run = volumes_run(p, box);
-  size_t place = box - run.first, levels = (size_t)line->levels;
-  double x = volumes_crown(p, box);
-  double y = line->bottom + 14 + (double)(place % levels) * LABEL;
-  double left, right, room = label_room(p, box, &left, &right);
-  double rooms[2] = {room, room}; /* for the shape, which fits, and the name */
-  /* A label that is moved away from an edge has less room on its other side. */
-  if (x - room / 2 < CHART_MARGIN / 2.0)
-    rooms[1] = fmin(room, (x + right - 5 - CHART_MARGIN) / 2);
-  if (x + room / 2 > p->chart.width - CHART_MARGIN / 2.0)
-    rooms[1] = fmin(room, p->chart.width - (x + left + 5 + CHART_MARGIN) / 2);
-  struct text texts[2] = {text_new(p->c->arena), text_new(p->c->arena)};
-  if (p->flow.boxes[box].elided)
-    text_put(&texts[0], "...");
-  else
-    shape_put_grouped(&texts[0], shape_at(p, box), output_layout(p->c));
-  put_label_name(p, &texts[1], box, rooms[1]);
+  double y = line->bottom + 14 + v->place % line->levels * LABEL;
+  struct label_room room = label_room(p, box);
   for (int i = 0; i < 2; i++) {
-    struct slice text = text_tamed(p->c->arena, text_slice(&texts[i]), true);
-    double half = fmin(chart_text_width(text, CHART_SMALL), rooms[i]) / 2;
-    double edge = CHART_MARGIN / 2.0 + half;
-    double at = fmin(fmax(x, edge), p->chart.width - edge);
-    chart_text_fit(&p->chart, i ? "faint" : "", CHART_SMALL, CHART_MIDDLE, at,
-                   y + 11 * i, fmax(rooms[i], 8), text);
+    struct slice text =
+        i ? label_name(p, box, room.right - room.left) : shape_words(p, box);
+    double half = chart_text_width(text, CHART_SMALL) / 2;
+    bool fits = 2 * half <= room.right - room.left;
+    double x =
+        fmin(fmax(volumes_crown(p, box), room.left + half), room.right - half);
+    if (fits || !i)
+      chart_text_fit(&p->chart, i ? "faint" : "", CHART_SMALL, CHART_MIDDLE,
+                     fits ? x : (room.left + room.right) / 2, y + 11 * i,
+                     fmax(room.right - room.left, 8), text);
   }
 }
 
@@ -397,18 +435,21 @@ static struct slice subtitle_of(struct volumes *p, struct text *out) {
   if (p->has_more_axes)
     text_put(out, " Axes before the last two are only in the label.");
   if (p->has_copies)
-    text_put(out, " Consecutive layers with the same output shape are one box, "
-                  "named after the first; +n: others follow.");
+    text_printf(out,
+                " Consecutive layers with the same output %s are one box, "
+                "named after the first; +n: others follow.",
+                p->join == FLOW_SIZES ? "size" : "shape");
   for (size_t i = 0; i < p->flow.count && !p->has_stripes; i++)
     p->has_stripes = !p->flow.boxes[i].elided && is_activated(p, i);
   if (p->has_stripes)
     text_put(out, " The darker end of a box is its activation.");
   if (p->flow.frames.count)
     text_put(out, " A dashed frame is repeated as often as its label says.");
-  if (p->is_u)
-    p->flow.hidden = 0; /* a U has a lane for every skip */
   flow_put_remarks(out, &p->flow);
-  if (p->line_count > 1 && !p->is_u)
+  if (p->in_rows)
+    text_put(out, " Maps of one size are in a row; below a map are its "
+                  "channels.");
+  if (p->line_count > 1 && !p->in_rows)
     text_put(out, " A number marks both ends of a connection to another line.");
   if (p->has_numbers)
     text_put(out, " A number is a vector or sequence.");
@@ -421,7 +462,7 @@ static struct slice summary_of(struct volumes *p, struct text *out) {
     text_put(out, i ? ", " : "");
     flow_put_name(out, &p->flow, &p->flow.boxes[i]);
     text_putc(out, ' ');
-    shape_put_grouped(out, shape_at(p, i), output_layout(p->c));
+    shape_put_grouped(out, volumes_shape(p, i), output_layout(p->c));
   }
   text_putc(out, '.');
   return text_slice(out);
@@ -451,8 +492,6 @@ struct scene *volumes_scene(const struct compiled *c) {
   struct text above = text_new(c->arena), summary = text_new(c->arena);
   p->c = c;
   p->chart = chart_new(c, "volumes");
-  p->flow = flow_of(c, MOST_VOLUMES, true);
-  p->volumes = arena_alloc(c->arena, p->flow.count + 1, sizeof *p->volumes);
   lay_out(p);
   struct slice subtitle = subtitle_of(p, &above);
   double y = place_lines(p, chart_head_height(&p->chart, subtitle) + 6);
@@ -460,6 +499,11 @@ struct scene *volumes_scene(const struct compiled *c) {
              subtitle, summary_of(p, &summary));
   for (size_t i = 0; i < p->flow.count; i++)
     draw_volume(p, i);
+  for (int i = 1; p->in_rows && i < p->line_count; i++) {
+    volumes_put_size(p, i);
+    chart_text(&p->chart, CHART_TEXT, CHART_START, CHART_MARGIN,
+               p->lines[i].middle + 4, chart_note(&p->chart));
+  }
   volumes_draw_frames(p);
   volumes_draw_edges(p);
   chart_close(&p->chart, draw_legend(p, y + 16));

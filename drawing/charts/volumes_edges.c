@@ -4,6 +4,8 @@
  */
 #include "drawing/charts/volumes.h"
 
+#include <math.h>
+
 enum { MARK = 9 /* px between numbers */ };
 
 static void draw_arrow(struct volumes *p, double x, double y, bool down) {
@@ -23,13 +25,14 @@ static double top_at(const struct volumes *p, size_t box, double x) {
   return dx > 0 && x < v->x + dx ? top + dy * (1 - (x - v->x) / dx) : top;
 }
 
-/* To another line of a U: sideways and down, or up and sideways. */
+/* To another row: sideways and down, or up and sideways. */
 static void draw_step(struct volumes *p, const struct flow_edge *edge,
                       double right) {
   const struct volume *to = &p->volumes[edge->to];
   double from_y = p->lines[p->volumes[edge->from].line].middle;
   bool down = to->line > p->volumes[edge->from].line;
   double x = volumes_crown(p, down ? edge->to : edge->from);
+  x += (down ? -1 : 1) * fmin(3, to->width / 4); /* beside a way back */
   double top = top_at(p, down ? edge->to : edge->from, x);
   double y = down ? from_y : p->lines[to->line].middle;
   chart_path(&p->chart, "skip");
@@ -46,7 +49,7 @@ static void draw_next(struct volumes *p, const struct flow_edge *edge) {
   double y = p->lines[from->line].middle;
   double x =
       from->x + from->width * from->copies + from->depth * VOLUME_SLANT_X;
-  if (p->is_u && from->line != to->line)
+  if (p->in_rows && from->line != to->line)
     draw_step(p, edge, x);
   if (from->line != to->line || p->flow.boxes[edge->from].elided)
     return;
@@ -59,11 +62,11 @@ static void draw_mark(struct volumes *p, const struct flow_edge *edge,
                       int *numbered) {
   struct volume *from = &p->volumes[edge->from], *to = &p->volumes[edge->to];
   double x0 =
-      volumes_crown(p, edge->from) + (p->is_u       ? -3
+      volumes_crown(p, edge->from) + (p->in_rows    ? -3
                                       : from->marks ? MARK * from->marks - 2
                                                     : 2);
   double x1 = volumes_crown(p, edge->to) - 2 + MARK * to->marks++;
-  x1 += p->is_u ? MARK : 0; /* beside the arrow to the next line */
+  x1 += p->in_rows ? MARK : 0; /* beside the arrow to the next line */
   double y0 = top_at(p, edge->from, x0), y1 = top_at(p, edge->to, x1);
   if (!from->number) {
     from->number = ++*numbered;
@@ -79,36 +82,33 @@ static void draw_mark(struct volumes *p, const struct flow_edge *edge,
              chart_note(&p->chart));
 }
 
-/* Draws an arrow over the boxes between. */
-static void draw_skip(struct volumes *p, const struct flow_edge *edge,
-                      int *numbered) {
+/* Draws an arrow over the boxes between, above the upper of two rows. */
+static void draw_skip(struct volumes *p, const struct flow_edge *edge) {
   int from = p->volumes[edge->from].line, to = p->volumes[edge->to].line;
   double x0 = volumes_crown(p, edge->from) + 2;
   double x1 = volumes_crown(p, edge->to) - 2;
-  double lane =
-      p->lines[from].top - 3 - VOLUME_LANE * (volumes_lane(p, edge) - 0.5);
-  if (from == to && !volumes_has_number(p, edge)) {
-    double y1 = top_at(p, edge->to, x1);
-    chart_path(&p->chart, "skip");
-    chart_to(&p->chart, x0, top_at(p, edge->from, x0));
-    chart_to(&p->chart, x0, lane);
-    chart_to(&p->chart, x1, lane);
-    chart_to(&p->chart, x1, y1 - 4);
-    chart_path_end(&p->chart);
-    draw_arrow(p, x1, y1, true);
-    return;
-  }
-  draw_mark(p, edge, numbered);
+  double y1 = top_at(p, edge->to, x1);
+  double lane = p->lines[from < to ? from : to].top - 3 -
+                VOLUME_LANE * (volumes_lane(p, edge) - 0.5);
+  chart_path(&p->chart, "skip");
+  chart_to(&p->chart, x0, top_at(p, edge->from, x0));
+  chart_to(&p->chart, x0, lane);
+  chart_to(&p->chart, x1, lane);
+  chart_to(&p->chart, x1, y1 - 4);
+  chart_path_end(&p->chart);
+  draw_arrow(p, x1, y1, true);
 }
 
 void volumes_draw_edges(struct volumes *p) {
   int numbered = 0;
   for (size_t i = 0; i < p->flow.edges.count; i++) {
     const struct flow_edge *edge = &p->flow.edges.at[i];
-    if (edge->lane == 0)
+    if (volumes_has_number(p, edge))
+      draw_mark(p, edge, &numbered);
+    else if (edge->lane == 0)
       draw_next(p, edge);
-    else if (edge->lane > 0 || p->is_u)
-      draw_skip(p, edge, &numbered);
+    else if (edge->lane > 0)
+      draw_skip(p, edge);
   }
 }
 
