@@ -190,7 +190,7 @@ for path in sys.argv[1 + shown:]:
     if path.endswith(".svg"):
         for check in (check_frames, check_paths, *[check_shown][:shown]):
             found += check(raw.decode())
-    for kind, check in (("volumes", check_volumes),
+    for kind, check in (("volumes", check_volumes), ("bars", check_shown),
                         ("roofline", check_roofline)):
         if path.endswith(f".{kind}.svg"):
             found += check(raw.decode())

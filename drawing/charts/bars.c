@@ -23,7 +23,7 @@ static const struct panel panels[PANELS] = {
 struct bar_widths {
   double name, left, panel, values;
 };
-static const struct bar_widths wide = {178, 206, 194, 94};
+static const struct bar_widths wide = {208, 228, 186, 94};
 
 /* A line of the chart. */
 struct bar {
@@ -227,14 +227,22 @@ static void put_name(struct bars *b, struct text *out, const struct bar *bar) {
   struct text turns = text_new(b->c->arena);
   if (leaf->turns > 1)
     text_printf(&turns, " \xC3\x97 %lld", (long long)leaf->turns);
-  size_t begin = out->length;
-  leaf_put_name(out, &b->leaves, leaf);
-  double width = chart_text_width(text_slice(out), CHART_SMALL) +
-                 chart_text_width(text_slice(&turns), CHART_SMALL);
-  if (width > b->widths.name && leaf->line->period > 1) {
-    out->length = begin; /* "concat1..": the first row says most */
-    leaf_put_own_name(out, &b->leaves, leaf);
+  double room =
+      b->widths.name - chart_text_width(text_slice(&turns), CHART_SMALL);
+  struct text full = text_new(b->c->arena);
+  leaf_put_name(&full, &b->leaves, leaf);
+  if (chart_text_width(text_slice(&full), CHART_SMALL) > room) {
+    full.length = 0; /* "concat1..": the first row says most */
+    leaf_put_own_name(&full, &b->leaves, leaf);
   }
+  struct slice name = text_slice(&full);
+  for (size_t i = 0; i + 1 < name.length; i++)
+    if (name.at[i] == '.' && name.at[i + 1] != '.' &&
+        chart_text_width(name, CHART_SMALL) > room) {
+      name = slice_from(name, i + 1);
+      i = 0;
+    }
+  text_puts(out, name);
   text_puts(out, text_slice(&turns));
 }
 
@@ -285,15 +293,17 @@ static void draw_bar(struct bars *b, const struct bar *bar, int panel,
 static void draw_line(struct bars *b, const struct bar *bar, double y) {
   put_name(b, &b->chart.note, bar);
   struct slice name = chart_note(&b->chart);
-  double width = chart_text_width(name, CHART_SMALL) + 8;
+  double used = chart_text_width(name, CHART_SMALL) + 8;
+  double room = b->widths.name - used;
   chart_text_fit(&b->chart, "", CHART_SMALL, CHART_START, CHART_MARGIN, y,
                  b->widths.name, name);
   if (bar != &b->others)
     leaf_put_layer(&b->chart.note, &b->leaves, &b->leaves.at[bar->leaf]);
-  name = chart_note(&b->chart);
-  if (name.length && b->widths.name - width > 40)
-    chart_text_words(&b->chart, "faint", CHART_SMALL, CHART_MARGIN + width, y,
-                     b->widths.name - width, name);
+  name = text_tamed(b->c->arena, chart_note(&b->chart), true);
+  name = chart_phrases(name, CHART_SMALL, room);
+  if (chart_text_width(name, CHART_SMALL) <= room)
+    chart_text_as(&b->chart, "faint", CHART_SMALL, CHART_START,
+                  CHART_MARGIN + used, y, name);
   for (int p = 0; p < PANELS; p++)
     draw_bar(b, bar, p, y);
 }

@@ -225,10 +225,13 @@ static struct slice next_line(struct slice *rest, enum chart_font font,
   return line;
 }
 
-void chart_text_words(struct chart *s, const char *class, enum chart_font font,
-                      double x, double y, double width, struct slice text) {
-  chart_text_fit(s, class, font, CHART_START, x, y, width,
-                 next_line(&text, font, width));
+struct slice chart_phrases(struct slice text, enum chart_font font,
+                           double width) {
+  for (size_t i = text.length; i-- > 1;)
+    if ((text.at[i] == ',' || slice_begins(slice_from(text, i), " (")) &&
+        chart_text_width(text, font) > width)
+      text = slice_to(text, i);
+  return text;
 }
 
 int chart_lines(enum chart_font font, double width, struct slice text) {
@@ -371,9 +374,11 @@ void chart_open(struct chart *s, double height, struct slice title,
   chart_close(s, height);
   s->scene->title = text_slice(&head);
   s->scene->description = summary;
-  if (has_title(s))
-    chart_text_fit(s, "", CHART_HEAD, CHART_START, CHART_MARGIN, 25,
-                   chart_inner(s), s->scene->title);
+  if (has_title(s)) {
+    bool fits = chart_text_width(s->scene->title, CHART_HEAD) <= chart_inner(s);
+    chart_text_fit(s, "", fits ? CHART_HEAD : CHART_TEXT, CHART_START,
+                   CHART_MARGIN, 25, chart_inner(s), s->scene->title);
+  }
   chart_paragraph(s, CHART_SMALL, CHART_MARGIN, has_title(s) ? 43 : 25,
                   chart_inner(s), chart_caption(s, subtitle));
 }

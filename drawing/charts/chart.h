@@ -85,9 +85,10 @@ void chart_text_fit(struct chart *s, const char *class, enum chart_font font,
                     enum chart_anchor anchor, double x, double y, double width,
                     struct slice text);
 
-/* As many leading words as fit. */
-void chart_text_words(struct chart *s, const char *class, enum chart_font font,
-                      double x, double y, double width, struct slice text);
+/* The first phrase and as many others as fit: "1x1 conv" of "1x1 conv, 256,
+ * BN", "Attention" of "Attention (12)". */
+struct slice chart_phrases(struct slice text, enum chart_font font,
+                           double width);
 
 /* Upwards from that place. */
 void chart_text_up(struct chart *s, const char *class, double x, double y,

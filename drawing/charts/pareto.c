@@ -235,7 +235,7 @@ static void draw_others(struct pareto *p, size_t goal) {
     if (dot->name || p->taken[column][row])
       continue;
     p->taken[column][row] = true;
-    chart_rect(&p->chart, "tip", (struct chart_box){x - 1, y - 1, 2, 2},
+    chart_rect(&p->chart, "tip", (struct chart_box){x - 1.5, y - 1.5, 3, 3},
                (struct slice){"", 0});
   }
 }

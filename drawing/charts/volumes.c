@@ -356,16 +356,6 @@ static void put_hover(struct volumes *p, size_t box) {
               count_text(shape_values(volumes_shape(p, box))).text);
 }
 
-/* "1x1 conv" of "1x1 conv, 256, BN": as many phrases as fit. */
-static void put_phrase(struct volumes *p, struct text *out,
-                       const struct flow_box *box, double room) {
-  leaf_put_layer(out, &p->flow.leaves, flow_leaf(&p->flow, box));
-  for (size_t i = out->length; i-- > 1;)
-    if (out->at[i] == ',' &&
-        chart_text_width(text_slice(out), CHART_SMALL) > room)
-      out->length = i;
-}
-
 /* Leaves out the groups of a name that does not fit. */
 static struct slice label_name(struct volumes *p, size_t box, double room) {
   const struct flow_box *at = &p->flow.boxes[box];
@@ -376,10 +366,12 @@ static struct slice label_name(struct volumes *p, size_t box, double room) {
     flow_put_count(&turns, &p->flow, at);
     if (at->elided)
       text_printf(out, "%s more", count_text((int64_t)flow_size(at)).text);
-    else if (!p->c->options->source_labels)
-      put_phrase(p, out, at,
-                 room - chart_text_width(text_slice(&turns), CHART_SMALL));
-    else
+    else if (!p->c->options->source_labels) {
+      struct text layer = text_new(p->c->arena);
+      room -= chart_text_width(text_slice(&turns), CHART_SMALL);
+      leaf_put_layer(&layer, &p->flow.leaves, flow_leaf(&p->flow, at));
+      text_puts(out, chart_phrases(text_slice(&layer), CHART_SMALL, room));
+    } else
       leaf_put_own_name(out, &p->flow.leaves, flow_leaf(&p->flow, at));
     if (!at->elided)
       text_puts(out, text_slice(&turns));
