@@ -130,6 +130,41 @@ const tests = {
     same(await page.textContent("#detail h2"), "bottleneck1.conv2", "its row");
     must(new URL(page.url()).hash === "", "the page stays where it is");
   },
+  async "under the pointer a row marks its box, and a box its row"(page) {
+    const row = page.locator('tr[data-n="stem.conv1"]');
+    await row.hover();
+    must(await page.$("#n\\.stem\\.conv1.near"), "the box is marked");
+    await page.click("#shut");
+    await page.hover("#n\\.stem\\.conv1 text");
+    must(await page.$('tr.near[data-n="stem"]'), "the group that is closed");
+    await page.hover("h1");
+    must(!await page.$(".near"), "nothing is marked");
+  },
+  async "on A4 no row is cut, and each page of the table has its head"(page) {
+    const pdf = path.resolve(folder, "printed.pdf");
+    await page.pdf({ path: pdf, preferCSSPageSize: true });
+    const read = (...options) => execFileSync("pdftotext",
+      [...options, pdf, "-"], { encoding: "utf8" });
+    let boxes;
+    try {
+      boxes = read("-bbox");
+    } catch (e) {
+      if (e.code !== "ENOENT") throw e;
+      console.log("     without pdftotext (poppler-utils) no page is read");
+      return;
+    }
+    const pages = boxes.split("<page ").slice(1);
+    for (const text of pages) {
+      must(text.startsWith('width="594.9'), "A4: " + text.slice(0, 40));
+      for (const [, top, low] of text.matchAll(
+        /yMin="([\d.]+)"[^>]*yMax="([\d.]+)"/g))
+        must(+top > 35 && +low < 807, `text from ${top} to ${low}`);
+    }
+    const layers = read("-layout").split("\f").filter((text) =>
+      /^ +(conv|add|relu)\d /m.test(text));
+    must(layers.length === 2, "two pages have layers");
+    for (const text of layers) must(/as written/.test(text), "no head");
+  },
   async "columns come and go"(page) {
     must(await head(page, "saved").isHidden(), "hidden at first");
     await page.click("#columns summary");

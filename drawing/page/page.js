@@ -368,6 +368,19 @@
     choose(n);
   });
 
+  // Hover: a row marks its box, a box its row
+
+  let near = [];
+  document.addEventListener("pointerover", (event) => {
+    const box = event.target.closest('#canvas [id^="n."]');
+    let n = box ? byBox.get(box.id)
+      : info.get(event.target.closest("#table tbody tr"));
+    while (n && n.up && n.tr.hidden) n = n.up;
+    for (const e of near) e.classList.remove("near");
+    near = n ? [n.tr, box || boxOf(n)].filter(Boolean) : [];
+    for (const e of near) e.classList.add("near");
+  });
+
   // Hover: what SVG says in <title>, at once and without its delay
 
   const tip = $("tip");
