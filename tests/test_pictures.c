@@ -202,6 +202,13 @@ static void they_say_what_the_report_says(void **state) {
          0, NULL, NULL);
   expect(NETC " examples/simple_cnn.net --emit=arena.svg", 0,
          "Arena 390.62 KiB = the lower bound", NULL);
+  expect(NETC " examples/zoo/llama.net --emit=arena.svg", 0,
+         "; 13 equal spans of 40 steps are left out", NULL);
+  expect(NETC " examples/zoo/llama.net --emit=arena.svg | "
+              "grep -c '>attention[0-9]*.matmul</text'",
+         0, "6", NULL); /* of 32 blocks */
+  expect(NETC " examples/resnet50.net --emit=arena.svg | grep -c 'equal spans'",
+         1, "0", NULL);
   expect(NETC " examples/simple_cnn.net --emit=bars.svg", 0,
          "4,632,902 parameters, 18,293,000 multiply-accumulates", NULL);
   expect(NETC " examples/vgg16.net --emit=roofline.svg", 0,

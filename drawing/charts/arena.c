@@ -1,7 +1,8 @@
 /*
  * arena.chart: the arena in inference. Steps run to the right, offsets upwards.
  * A buffer is a rectangle of its bytes over its lifetime. Rectangles that share
- * all their pixels are drawn as one.
+ * all their pixels are drawn as one. Of many equal blocks the first and the
+ * last are drawn.
  */
 #include <stdlib.h>
 
@@ -13,6 +14,7 @@ enum {
   RIGHT_ROOM = 64,
   PLOT_HEIGHT = 340,
   MOST_BOXES = 3000,
+  MOST_PERIOD = 256, /* steps of a block; keeps the search linear */
   NAMED = 6,
   BELOW = 30 /* px between the plot and the legend */
 };
@@ -29,16 +31,23 @@ struct arena_box {
   size_t count;
 };
 
+/* Steps [from, to) that are left out: they repeat those before them. */
+struct arena_fold {
+  int64_t from, to, period;
+};
+
 struct arena_map {
   double right; /* of the plot */
+  struct arena_fold fold;
+  double gap; /* steps, in place of those left out */
   const struct compiled *c;
   struct chart chart;
   struct chart_scale x, y;
   double top;
   int64_t steps;
   struct arena_box *boxes;
-  size_t count;
-  int cell; /* px of the grid */
+  size_t count, all; /* boxes, and buffers that are not left out */
+  int cell;          /* px of the grid */
 };
 
 static const struct arena_buffer *buffer_at(const struct arena_map *a,
@@ -56,19 +65,75 @@ static enum role role_of(const struct arena_map *a,
   return strcmp(buffer->part, "workspace") == 0 ? ROLE_WORK : ROLE_INNER;
 }
 
+/* Equal blocks */
+
+/* By step: a hash of the buffers that begin there; 0: none. */
+static uint64_t *hash_steps(const struct arena_map *a) {
+  uint64_t *hashes =
+      arena_alloc(a->c->arena, (size_t)a->steps + 1, sizeof *hashes);
+  for (size_t i = 0; i < a->c->memory.inference.arena.count; i++) {
+    const struct arena_buffer *b = buffer_at(a, i);
+    uint64_t parts[] = {(uint64_t)b->offset, (uint64_t)b->bytes,
+                        b->last - b->first, role_of(a, b)};
+    uint64_t hash = 1;
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+      hash = (hash ^ parts[k]) * 0x9E3779B97F4A7C15 + (hash >> 29);
+    hashes[b->first] += hash;
+  }
+  return hashes;
+}
+
+/* Finds the blocks of which the most steps are left out: a third or more. */
+static void find_fold(struct arena_map *a) {
+  const uint64_t *hashes = hash_steps(a);
+  int64_t most = a->steps / 3;
+  for (int64_t period = 2; period <= a->steps / 4 && period <= MOST_PERIOD;
+       period++) {
+    int64_t run = 0, begins = 0;
+    for (int64_t step = 0; step + period < a->steps; step++) {
+      bool equal = hashes[step] == hashes[step + period];
+      run = equal ? run + 1 : 0;
+      begins = equal ? begins + (hashes[step] != 0) : 0;
+      int64_t left_out = (run / period - 1) * period, first = step + 1 - run;
+      if (!begins || left_out <= most)
+        continue;
+      most = left_out;
+      a->fold = (struct arena_fold){first + period, first + period + left_out,
+                                    period};
+    }
+  }
+}
+
+/* The x of a step; of those left out, the side of the gap with the rest. */
+static double step_at(const struct arena_map *a, int64_t step, bool begins) {
+  double at = (double)step, left_out = (double)(a->fold.to - a->fold.from);
+  if (step > a->fold.from)
+    at = step >= a->fold.to ? at - left_out + a->gap
+                            : (double)a->fold.from + (begins ? a->gap : 0);
+  return chart_at(&a->x, at);
+}
+
 /* Boxes: where each buffer is, in cells of the grid. */
 
-static int cell_of(const struct chart_scale *scale, int64_t value, int cell) {
-  double at = chart_at(scale, (double)value) - scale->zero;
-  return (int)((at < 0 ? -at : at) / cell + 0.500001);
+static int cell_of(const struct arena_map *a, double px) {
+  return (int)(px / a->cell + 0.500001);
+}
+
+static struct chart_box exact_box(const struct arena_map *a, size_t index) {
+  const struct arena_buffer *b = buffer_at(a, index);
+  double x0 = step_at(a, b->first, true);
+  double x1 = step_at(a, (int64_t)b->last + 1, false);
+  double y0 = chart_at(&a->y, (double)b->offset);
+  double y1 = chart_at(&a->y, (double)(b->offset + b->bytes));
+  return (struct chart_box){x0, y1, x1 - x0, y0 - y1};
 }
 
 static struct arena_box box_of(const struct arena_map *a, size_t index) {
-  const struct arena_buffer *b = buffer_at(a, index);
-  struct arena_box box = {.x0 = cell_of(&a->x, b->first, a->cell),
-                          .x1 = cell_of(&a->x, b->last + 1, a->cell),
-                          .y0 = cell_of(&a->y, b->offset, a->cell),
-                          .y1 = cell_of(&a->y, b->offset + b->bytes, a->cell),
+  struct chart_box at = exact_box(a, index);
+  struct arena_box box = {.x0 = cell_of(a, at.x - LEFT),
+                          .x1 = cell_of(a, at.x + at.width - LEFT),
+                          .y0 = cell_of(a, a->y.zero - at.y - at.height),
+                          .y1 = cell_of(a, a->y.zero - at.y),
                           .buffer = index,
                           .count = 1};
   box.x1 += box.x1 == box.x0;
@@ -90,13 +155,15 @@ static bool same_place(const struct arena_box *a, const struct arena_box *b) {
 }
 
 static void find_boxes(struct arena_map *a) {
-  size_t all = a->c->memory.inference.arena.count;
   size_t kept = 0;
-  for (size_t i = 0; i < all; i++)
-    a->boxes[i] = box_of(a, i);
-  if (all)
-    qsort(a->boxes, all, sizeof *a->boxes, by_place);
-  for (size_t i = 0; i < all; i++) {
+  a->all = 0;
+  for (size_t i = 0; i < a->c->memory.inference.arena.count; i++)
+    if (buffer_at(a, i)->first < a->fold.from ||
+        buffer_at(a, i)->last >= a->fold.to)
+      a->boxes[a->all++] = box_of(a, i);
+  if (a->all)
+    qsort(a->boxes, a->all, sizeof *a->boxes, by_place);
+  for (size_t i = 0; i < a->all; i++) {
     struct arena_box *last = kept ? &a->boxes[kept - 1] : NULL;
     if (!last || !same_place(last, &a->boxes[i])) {
       a->boxes[kept++] = a->boxes[i];
@@ -123,14 +190,8 @@ static void choose_grid(struct arena_map *a) {
 /* A net of few steps is drawn without rounding to cells. */
 static struct chart_box place_of(const struct arena_map *a,
                                  const struct arena_box *box) {
-  const struct arena_buffer *b = buffer_at(a, box->buffer);
-  if (a->count == a->c->memory.inference.arena.count) {
-    double x0 = chart_at(&a->x, (double)b->first);
-    double x1 = chart_at(&a->x, (double)(b->last + 1));
-    double y0 = chart_at(&a->y, (double)b->offset);
-    double y1 = chart_at(&a->y, (double)(b->offset + b->bytes));
-    return (struct chart_box){x0, y1, x1 - x0, y0 - y1};
-  }
+  if (a->count == a->all)
+    return exact_box(a, box->buffer);
   return (struct chart_box){LEFT + (double)box->x0 * a->cell,
                             a->y.zero - (double)box->y1 * a->cell,
                             (double)(box->x1 - box->x0) * a->cell,
@@ -146,6 +207,11 @@ static void put_name(struct arena_map *a, struct text *out,
     text_printf(out, ".%s", buffer->part);
 }
 
+static void put_left_out(const struct arena_map *a, struct text *out) {
+  text_count(out, (a->fold.to - a->fold.from) / a->fold.period);
+  text_put(out, " equal spans");
+}
+
 static struct slice subtitle_of(struct arena_map *a, struct text *out) {
   const struct inference *f = &a->c->memory.inference;
   const struct infer_settings *infer = &a->c->settings->infer;
@@ -156,11 +222,16 @@ static struct slice subtitle_of(struct arena_map *a, struct text *out) {
               count_text(infer->batch).text, element_long_name(infer->dtype),
               (long long)infer->align, count_text((int64_t)all).text,
               all == 1 ? "" : "s", count_text(a->steps).text);
-  if (a->count < all) {
+  if (a->count < a->all) {
     text_put(out, "; those in the same place on a grid of ");
     text_printf(out, "%d px are one rectangle: ", a->cell);
     text_count(out, (int64_t)a->count);
     text_put(out, " are drawn");
+  }
+  if (a->fold.period) {
+    text_put(out, "; ");
+    put_left_out(a, out);
+    text_printf(out, " of %lld steps are left out", (long long)a->fold.period);
   }
   text_printf(out, ". Weights, %s, are not included.",
               output_size(a->c, f->weights).text);
@@ -256,6 +327,16 @@ static void draw_bound(struct arena_map *a) {
                 chart_note(&a->chart));
 }
 
+static void draw_gap(struct arena_map *a) {
+  double left = step_at(a, a->fold.from, true);
+  double right = step_at(a, a->fold.to, true);
+  put_left_out(a, &a->chart.note);
+  chart_line(&a->chart, "mark", left, a->top, left, a->top + PLOT_HEIGHT);
+  chart_line(&a->chart, "mark", right, a->top, right, a->top + PLOT_HEIGHT);
+  chart_text_up(&a->chart, "over", (left + right) / 2 + 3.5,
+                a->top + PLOT_HEIGHT - 8, chart_note(&a->chart));
+}
+
 /* Marks the peak, from the last of its buffers to be allocated. */
 static void draw_peak(struct arena_map *a) {
   const struct inference *f = &a->c->memory.inference;
@@ -265,7 +346,11 @@ static void draw_peak(struct arena_map *a) {
   for (size_t i = 0; i < f->at_peak.count; i++)
     if (buffer_at(a, f->at_peak.at[i])->first > step)
       step = buffer_at(a, f->at_peak.at[i])->first;
-  double x = chart_at(&a->x, (double)step + 0.5), y = a->top + PLOT_HEIGHT;
+  if (step >= a->fold.from && step < a->fold.to) /* in the first block */
+    step =
+        a->fold.from - a->fold.period + (step - a->fold.from) % a->fold.period;
+  double x = (step_at(a, step, true) + step_at(a, step + 1, false)) / 2;
+  double y = a->top + PLOT_HEIGHT;
   text_put(&a->chart.note, "maximum in memory: ");
   if (f->live_node == NO_NODE)
     text_put(&a->chart.note, "the input");
@@ -308,7 +393,10 @@ struct scene *arena_scene(const struct compiled *c) {
   a.boxes = arena_alloc(c->arena, f->arena.count + 1, sizeof *a.boxes);
   for (size_t i = 0; i < f->arena.count; i++)
     a.steps = max_i64(a.steps, f->arena.at[i].last + 1);
-  a.x = (struct chart_scale){(double)a.steps, LEFT, a.right};
+  find_fold(&a);
+  double drawn = (double)(a.steps - a.fold.to + a.fold.from);
+  a.gap = a.fold.period ? drawn / 20 : 0;
+  a.x = (struct chart_scale){drawn + a.gap, LEFT, a.right};
   a.y = (struct chart_scale){(double)f->plan.height * 1.06, PLOT_HEIGHT, 0};
   choose_grid(&a);
   struct slice subtitle = subtitle_of(&a, &above);
@@ -325,6 +413,8 @@ struct scene *arena_scene(const struct compiled *c) {
   for (size_t i = 0; i < a.count; i++)
     draw_box(&a, &a.boxes[i]);
   draw_bound(&a);
+  if (a.fold.period)
+    draw_gap(&a);
   draw_peak(&a);
   y = draw_legend(&a, a.top + PLOT_HEIGHT + BELOW + 8);
   y = chart_paragraph(&a.chart, CHART_SMALL, CHART_MARGIN, y + 3, width,
