@@ -9,7 +9,7 @@ wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
              -mllvm -disable-lsr -mnontrapping-fptoint -msign-ext \
              -ffunction-sections -fdata-sections \
              -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES \
-             -DNETC_NO_DUMPS -DNETC_NO_PDF
+             -DNETC_NO_DUMPS -DNETC_NO_PDF -DNETC_NO_VOLUMES
 # The files of import/ that need no other library; web/absent.c is for the rest.
 wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c readers.c \
                  values.c weights.c caffe/caffe_values.c darknet/darknet_values.c \

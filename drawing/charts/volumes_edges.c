@@ -62,7 +62,7 @@ static void draw_mark(struct volumes *p, const struct flow_edge *edge,
                       int *numbered) {
   struct volume *from = &p->volumes[edge->from], *to = &p->volumes[edge->to];
   double x0 =
-      volumes_crown(p, edge->from) + (p->in_rows    ? -3
+      volumes_crown(p, edge->from) + (p->in_rows    ? 3
                                       : from->marks ? MARK * from->marks - 2
                                                     : 2);
   double x1 = volumes_crown(p, edge->to) - 2 + MARK * to->marks++;

@@ -61,10 +61,18 @@ static int lane_row(const struct volumes *p, const struct flow_edge *edge) {
 }
 
 bool volumes_has_number(const struct volumes *p, const struct flow_edge *edge) {
-  bool leaves = p->volumes[edge->from].line != p->volumes[edge->to].line;
-  return p->in_rows
-             ? leaves && !area_of(p, edge->from) && lane_row(p, edge) >= 0
-             : leaves && edge->lane > 0;
+  int row = p->volumes[edge->from].line;
+  if (!p->in_rows)
+    return edge->lane > 0 && row != p->volumes[edge->to].line;
+  if (area_of(p, edge->from) || lane_row(p, edge) < 0)
+    return false;
+  for (size_t i = 0; i < p->flow.edges.count; i++) {
+    const struct flow_edge *other = &p->flow.edges.at[i];
+    if (other->from == edge->from && p->volumes[other->to].line != row &&
+        lane_row(p, other) >= 0)
+      return true;
+  }
+  return false;
 }
 
 bool volumes_find_rows(struct volumes *p) {
