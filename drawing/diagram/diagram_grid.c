@@ -63,7 +63,7 @@ bool net_has_rows(struct diagram *d) {
 }
 
 /* A part of a chain, in the order of the flow. */
-struct bead {
+struct grid_bead {
   struct diagram_part *part;
   int64_t map;   /* the size of its output; 0: none */
   int64_t depth; /* beads before it on the longest way */
@@ -74,19 +74,19 @@ struct bead {
   size_t from_count;
 };
 
-struct cell {
+struct grid_cell {
   struct diagram_part *chain, *last; /* its last part */
   size_t tail;                       /* the bead of that part */
   int64_t row;
   size_t column;
 };
 
-struct gathering {
+struct grid_making {
   struct diagram *d;
-  struct bead beads[MOST_BEADS];
+  struct grid_bead beads[MOST_BEADS];
   size_t count;
   size_t *bead_of; /* by item: its bead, or SIZE_MAX */
-  struct cell cells[MOST_BEADS];
+  struct grid_cell cells[MOST_BEADS];
   size_t cell_count;
   int way[MOST_COLUMNS]; /* of a column: down 1, up -1, not known yet 0 */
   int64_t maps[MOST_BEADS];
@@ -129,7 +129,7 @@ static bool is_open(struct diagram *d, const struct diagram_part *part) {
   return false;
 }
 
-static bool add_beads(struct gathering *g, const struct diagram_part *chain) {
+static bool add_beads(struct grid_making *g, const struct diagram_part *chain) {
   for (struct diagram_part *p = chain->first; p; p = p->next) {
     bool open = is_open(g->d, p);
     if (g->count == MOST_BEADS || (open && !add_beads(g, p->first)))
@@ -143,10 +143,10 @@ static bool add_beads(struct gathering *g, const struct diagram_part *chain) {
     struct diagram_part *part = ARENA_NEW(g->d->arena, struct diagram_part);
     *part = *p;
     part->next = part->side = NULL;
-    g->beads[g->count++] = (struct bead){.part = part,
-                                         .map = map_of(g->d, p->item),
-                                         .row = -1,
-                                         .cell = SIZE_MAX};
+    g->beads[g->count++] = (struct grid_bead){.part = part,
+                                              .map = map_of(g->d, p->item),
+                                              .row = -1,
+                                              .cell = SIZE_MAX};
     for (const struct diagram_part *side = p->side; side; side = side->next)
       if (!add_beads(g, side))
         return false;
@@ -154,9 +154,9 @@ static bool add_beads(struct gathering *g, const struct diagram_part *chain) {
   return true;
 }
 
-static void sort_beads(struct gathering *g) {
+static void sort_beads(struct grid_making *g) {
   for (size_t i = 1; i < g->count; i++) {
-    struct bead bead = g->beads[i];
+    struct grid_bead bead = g->beads[i];
     size_t at = i;
     for (; at > 0 && g->beads[at - 1].part->item > bead.part->item; at--)
       g->beads[at] = g->beads[at - 1];
@@ -164,7 +164,7 @@ static void sort_beads(struct gathering *g) {
   }
 }
 
-static void number_items(struct gathering *g, const struct diagram_part *part,
+static void number_items(struct grid_making *g, const struct diagram_part *part,
                          size_t bead) {
   if (part->kind == PART_BOX || part->kind == PART_SPLIT)
     g->bead_of[part->item] = bead;
@@ -175,7 +175,7 @@ static void number_items(struct gathering *g, const struct diagram_part *part,
 }
 
 /* Finds what each bead reads, and counts the lines that no chain has drawn. */
-static void find_reads(struct gathering *g) {
+static void find_reads(struct grid_making *g) {
   struct diagram *d = g->d;
   int64_t map = 0;
   for (size_t i = 0; i < d->items.count; i++) {
@@ -184,7 +184,7 @@ static void find_reads(struct gathering *g) {
       const struct diagram_link *link =
           &d->links.at[d->items.at[i].first_link + k];
       size_t from = g->bead_of[link->from];
-      struct bead *bead = &g->beads[to];
+      struct grid_bead *bead = &g->beads[to];
       if (from >= to) /* also SIZE_MAX */
         continue;
       int64_t here = link->drawn ? 0 : g->beads[from].map;
@@ -206,7 +206,7 @@ static void find_reads(struct gathering *g) {
   }
 }
 
-static void find_rows(struct gathering *g) {
+static void find_rows(struct grid_making *g) {
   for (size_t i = 0; i < g->count; i++) {
     int64_t map = g->beads[i].map;
     int64_t at = 0;
@@ -226,16 +226,16 @@ static void find_rows(struct gathering *g) {
 
 /* Cells */
 
-static const struct cell *cell_at(const struct gathering *g, size_t column,
-                                  int64_t row) {
+static const struct grid_cell *cell_at(const struct grid_making *g,
+                                       size_t column, int64_t row) {
   for (size_t i = 0; i < g->cell_count; i++)
     if (g->cells[i].column == column && g->cells[i].row == row)
       return &g->cells[i];
   return NULL;
 }
 
-static void append(struct gathering *g, size_t bead, size_t cell) {
-  struct cell *c = &g->cells[cell];
+static void append(struct grid_making *g, size_t bead, size_t cell) {
+  struct grid_cell *c = &g->cells[cell];
   struct diagram_part *part = g->beads[bead].part;
   if (c->last)
     c->last->next = part;
@@ -246,23 +246,24 @@ static void append(struct gathering *g, size_t bead, size_t cell) {
   g->beads[bead].cell = cell;
 }
 
-static void open_cell(struct gathering *g, size_t bead, size_t column,
+static void open_cell(struct grid_making *g, size_t bead, size_t column,
                       int64_t row) {
-  struct cell *c = &g->cells[g->cell_count++];
-  *c = (struct cell){.chain = ARENA_NEW(g->d->arena, struct diagram_part),
-                     .row = row,
-                     .column = column};
+  struct grid_cell *c = &g->cells[g->cell_count++];
+  *c = (struct grid_cell){.chain = ARENA_NEW(g->d->arena, struct diagram_part),
+                          .row = row,
+                          .column = column};
   c->chain->kind = PART_CHAIN;
   c->chain->item = NO_ITEM;
   append(g, bead, g->cell_count - 1);
 }
 
-static bool is_tail(const struct gathering *g, size_t bead) {
+static bool is_tail(const struct grid_making *g, size_t bead) {
   return g->cells[g->beads[bead].cell].tail == bead;
 }
 
 /* True if a column goes on from the cell of `from` to a row. */
-static bool runs_on(struct gathering *g, const struct cell *from, int64_t row) {
+static bool runs_on(struct grid_making *g, const struct grid_cell *from,
+                    int64_t row) {
   int way = row > from->row ? 1 : -1;
   if (g->way[from->column] == -way)
     return false;
@@ -274,7 +275,7 @@ static bool runs_on(struct gathering *g, const struct cell *from, int64_t row) {
 }
 
 /* A further input or a learned tensor, placed beside the first reader. */
-static bool is_source(const struct gathering *g, size_t bead) {
+static bool is_source(const struct grid_making *g, size_t bead) {
   const struct diagram_part *part = g->beads[bead].part;
   return bead > 0 && part->kind == PART_BOX &&
          g->d->items.at[part->item].link_count +
@@ -283,7 +284,8 @@ static bool is_source(const struct gathering *g, size_t bead) {
 }
 
 /* The row of a bead without a map: in the middle of those that it reads. */
-static int64_t middle_row(const struct gathering *g, const struct bead *bead) {
+static int64_t middle_row(const struct grid_making *g,
+                          const struct grid_bead *bead) {
   int64_t low = INT64_MAX, high = 0;
   for (size_t i = 0; i < bead->from_count; i++) {
     if (is_source(g, bead->from[i]))
@@ -297,10 +299,11 @@ static int64_t middle_row(const struct gathering *g, const struct bead *bead) {
 
 /* The bead that another one goes on from, the one farthest right: SIZE_MAX if
  * it reads none. */
-static size_t main_of(const struct gathering *g, const struct bead *bead) {
+static size_t main_of(const struct grid_making *g,
+                      const struct grid_bead *bead) {
   size_t main = SIZE_MAX, column = 0;
   for (size_t i = 0; i < bead->from_count; i++) {
-    const struct cell *cell = &g->cells[g->beads[bead->from[i]].cell];
+    const struct grid_cell *cell = &g->cells[g->beads[bead->from[i]].cell];
     if (is_source(g, bead->from[i]) ||
         (main != SIZE_MAX && cell->column < column))
       continue;
@@ -313,7 +316,7 @@ static size_t main_of(const struct gathering *g, const struct bead *bead) {
 
 /* Opens a cell in the first column from `column` on that is free in a row;
  * false: there are too many. */
-static bool open_beside(struct gathering *g, size_t bead, size_t column,
+static bool open_beside(struct grid_making *g, size_t bead, size_t column,
                         int64_t row) {
   while (column < MOST_COLUMNS && cell_at(g, column, row))
     column++;
@@ -324,14 +327,14 @@ static bool open_beside(struct gathering *g, size_t bead, size_t column,
 }
 
 /* Places a bead after those that it reads. */
-static bool place_after(struct gathering *g, size_t index) {
-  struct bead *bead = &g->beads[index];
+static bool place_after(struct grid_making *g, size_t index) {
+  struct grid_bead *bead = &g->beads[index];
   size_t main = main_of(g, bead);
   if (bead->row < 0)
     bead->row = middle_row(g, bead);
   if (main == SIZE_MAX)
     return open_beside(g, index, 0, bead->row);
-  const struct cell *cell = &g->cells[g->beads[main].cell];
+  const struct grid_cell *cell = &g->cells[g->beads[main].cell];
   size_t column = cell->column;
   if (is_tail(g, main) && cell->row == bead->row &&
       (!g->beads[main].turns || bead->turns)) {
@@ -347,13 +350,13 @@ static bool place_after(struct gathering *g, size_t index) {
 }
 
 /* Places a bead and the sources that it is the first to read. */
-static bool place_bead(struct gathering *g, size_t index) {
-  struct bead *bead = &g->beads[index];
+static bool place_bead(struct grid_making *g, size_t index) {
+  struct grid_bead *bead = &g->beads[index];
   if (!place_after(g, index))
     return false;
   for (size_t i = 0; i < bead->from_count; i++) {
     size_t from = bead->from[i];
-    const struct cell *cell = &g->cells[bead->cell];
+    const struct grid_cell *cell = &g->cells[bead->cell];
     if (is_source(g, from) && g->beads[from].cell == SIZE_MAX &&
         !open_beside(g, from, cell->column + 1, cell->row))
       return false;
@@ -362,7 +365,7 @@ static bool place_bead(struct gathering *g, size_t index) {
 }
 
 /* Beads in the order of their depth. */
-static bool place_beads(struct gathering *g) {
+static bool place_beads(struct grid_making *g) {
   int64_t deepest = 0;
   for (size_t i = 0; i < g->count; i++)
     deepest = most(deepest, g->beads[i].depth);
@@ -378,9 +381,9 @@ static bool place_beads(struct gathering *g) {
 
 /* Making */
 
-static bool gather(struct gathering *g, struct diagram *d,
+static bool gather(struct grid_making *g, struct diagram *d,
                    const struct diagram_part *net) {
-  *g = (struct gathering){.d = d};
+  *g = (struct grid_making){.d = d};
   g->bead_of = arena_alloc(d->arena, d->items.count + 1, sizeof *g->bead_of);
   for (size_t i = 0; i < d->items.count; i++)
     g->bead_of[i] = SIZE_MAX;
@@ -396,21 +399,22 @@ static bool gather(struct gathering *g, struct diagram *d,
 }
 
 /* True for a line that its column draws, from cell to cell. */
-static bool is_straight(const struct gathering *g, size_t from, size_t to) {
-  const struct cell *a = &g->cells[g->beads[from].cell];
-  const struct cell *b = &g->cells[g->beads[to].cell];
+static bool is_straight(const struct grid_making *g, size_t from, size_t to) {
+  const struct grid_cell *a = &g->cells[g->beads[from].cell];
+  const struct grid_cell *b = &g->cells[g->beads[to].cell];
   return a->column == b->column && a->tail == from &&
          b->chain->first == g->beads[to].part;
 }
 
 /* Counts lines between columns and between rows, one for each source. */
-static void count_lines(const struct gathering *g, struct diagram_grid *grid) {
+static void count_lines(const struct grid_making *g,
+                        struct diagram_grid *grid) {
   for (size_t from = 0; from < g->count; from++) {
     bool seen[MOST_COLUMNS + 1] = {false};
     for (size_t to = from + 1; to < g->count; to++) {
-      const struct bead *bead = &g->beads[to];
-      const struct cell *a = &g->cells[g->beads[from].cell];
-      const struct cell *b = &g->cells[bead->cell];
+      const struct grid_bead *bead = &g->beads[to];
+      const struct grid_cell *a = &g->cells[g->beads[from].cell];
+      const struct grid_cell *b = &g->cells[bead->cell];
       size_t at = 0;
       while (at < bead->from_count && bead->from[at] != from)
         at++;
@@ -428,7 +432,7 @@ static void count_lines(const struct gathering *g, struct diagram_grid *grid) {
   }
 }
 
-static struct diagram_part *make_grid(struct gathering *g) {
+static struct diagram_part *make_grid(struct grid_making *g) {
   struct arena *arena = g->d->arena;
   struct diagram_part *part = ARENA_NEW(arena, struct diagram_part);
   struct diagram_part **tail = &part->first;
@@ -437,7 +441,7 @@ static struct diagram_part *make_grid(struct gathering *g) {
   part->item = g->beads[g->count - 1].part->item;
   part->grid = grid;
   for (size_t i = 0; i < g->cell_count; i++) {
-    struct cell *cell = &g->cells[i];
+    struct grid_cell *cell = &g->cells[i];
     grid->rows = most(grid->rows, cell->row + 1);
     grid->columns = most(grid->columns, (int64_t)cell->column + 1);
     cell->chain->row = cell->row;
@@ -454,7 +458,8 @@ static struct diagram_part *make_grid(struct gathering *g) {
   for (size_t column = 0; column + 1 < columns; column++)
     for (int64_t i = 0; i < grid->rows; i++) {
       bool up = g->way[column] < 0;
-      const struct cell *cell = cell_at(g, column, up ? grid->rows - 1 - i : i);
+      const struct grid_cell *cell =
+          cell_at(g, column, up ? grid->rows - 1 - i : i);
       if (!cell)
         continue;
       *tail = cell->chain;
@@ -466,7 +471,7 @@ static struct diagram_part *make_grid(struct gathering *g) {
 /* Makes one grid of the nets from `net` up to `end`, in `chain`. */
 static bool grid_from(struct diagram *d, const struct diagram_part *net,
                       struct diagram_part *chain) {
-  struct gathering *g = ARENA_NEW(d->arena, struct gathering);
+  struct grid_making *g = ARENA_NEW(d->arena, struct grid_making);
   if (!gather(g, d, net) || !place_beads(g))
     return false;
   chain->first = make_grid(g);
@@ -577,15 +582,15 @@ static void deal_columns(struct diagram_paper *l) {
 
 /* Columns in an order, of which those from `first` to `end` are on the current
  * page. */
-struct packing {
+struct grid_packing {
   struct diagram_column *at;
   size_t *order;
   size_t first, end;
 };
 
 /* The top of a column at `x`, below those on the page. */
-static int64_t top_at(const struct packing *p, const struct diagram_column *c,
-                      int64_t x) {
+static int64_t top_at(const struct grid_packing *p,
+                      const struct diagram_column *c, int64_t x) {
   int64_t top = 0;
   for (size_t i = p->first; i < p->end; i++) {
     const struct diagram_column *other = &p->at[p->order[i]];
@@ -597,7 +602,7 @@ static int64_t top_at(const struct packing *p, const struct diagram_column *c,
 }
 
 /* Places a column as high as it can be, left of `width` if it can be. */
-static void pack_column(const struct packing *p, struct diagram_column *c,
+static void pack_column(const struct grid_packing *p, struct diagram_column *c,
                         int64_t width) {
   c->x = 0;
   c->y = top_at(p, c, 0);
@@ -612,14 +617,14 @@ static void pack_column(const struct packing *p, struct diagram_column *c,
   }
 }
 
-static void pack_columns(struct packing *p, size_t count, int64_t width) {
+static void pack_columns(struct grid_packing *p, size_t count, int64_t width) {
   p->first = 0;
   for (p->end = 0; p->end < count; p->end++)
     pack_column(p, &p->at[p->order[p->end]], width);
 }
 
 /* After the net's, the longest column first. */
-static void sort_columns(struct packing *p, size_t count) {
+static void sort_columns(struct grid_packing *p, size_t count) {
   for (size_t i = 2; i < count; i++) {
     size_t at = i, column = p->order[i];
     for (; at > 1 && p->at[p->order[at - 1]].length < p->at[column].length;
@@ -630,7 +635,7 @@ static void sort_columns(struct packing *p, size_t count) {
 }
 
 /* Finds the width at which the letters are largest. */
-static int64_t pack_best(struct diagram_paper *l, struct packing *p) {
+static int64_t pack_best(struct diagram_paper *l, struct grid_packing *p) {
   int64_t best_scale = -1, best_width = 0, total = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     total += column_width(&p->at[i]) + NARROW_GUTTER;
@@ -647,21 +652,21 @@ static int64_t pack_best(struct diagram_paper *l, struct packing *p) {
   return best_scale;
 }
 
-static struct packing begin_packing(struct diagram_paper *l) {
+static struct grid_packing begin_packing(struct diagram_paper *l) {
   l->page_count = 1;
   l->packed = true;
   deal_columns(l);
   size_t count = l->columns.count;
-  struct packing p = {.at = l->columns.at,
-                      .order =
-                          arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
+  struct grid_packing p = {
+      .at = l->columns.at,
+      .order = arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
   for (size_t i = 0; i < count; i++)
     p.order[i] = i;
   return p;
 }
 
 bool layout_grid(struct diagram_paper *l) {
-  struct packing p = begin_packing(l);
+  struct grid_packing p = begin_packing(l);
   size_t count = l->columns.count;
   int64_t scale = pack_best(l, &p);
   if (scale < READABLE) {
@@ -681,7 +686,7 @@ bool layout_grid_pages(struct diagram_paper *l) {
     AROUND = 2 * EDGE + LANE,
     BELOW = AROUND + 40 * POINT /* the legend */
   };
-  struct packing p = begin_packing(l);
+  struct grid_packing p = begin_packing(l);
   int64_t width = 0, length = 0;
   sort_columns(&p, l->columns.count);
   for (p.end = 0; p.end < l->columns.count; p.end++) {

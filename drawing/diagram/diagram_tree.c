@@ -303,7 +303,7 @@ static bool reads_beside(const struct region *r, const struct chain *chain,
 }
 
 /* The branch of a join on a chain, from `at` on. */
-struct reach {
+struct branch_reach {
   const struct chain *chain;
   int64_t at, fork;
   int64_t low, high; /* maps of the fork and the join */
@@ -311,7 +311,8 @@ struct reach {
 
 /* True if a branch has other maps than those of its ends, as a pyramid has, or
  * reads what is beside it: a grid shows that. */
-static bool leaves_row(const struct region *r, struct reach b, bool maps) {
+static bool leaves_row(const struct region *r, struct branch_reach b,
+                       bool maps) {
   for (size_t i = (size_t)b.at; i < b.chain->all.count; i++) {
     const struct diagram_unit *unit = r->units[b.chain->all.at[i].unit];
     for (size_t k = unit->first; k < unit->end; k++) {
@@ -343,8 +344,8 @@ static bool needs_grid(struct region *r, const struct inputs *in, int64_t fork,
     int64_t at = branch == BRANCH_TAIL ? place_of(r, fork).at + 1 : 0;
     const struct chain *chain = &r->chains.at[p.chain];
     bool is_short = (int64_t)chain->all.count - at < SHORT_BRANCH;
-    struct reach reach = {chain, at, fork, from < to ? from : to,
-                          most(from, to)};
+    struct branch_reach reach = {chain, at, fork, from < to ? from : to,
+                                 most(from, to)};
     if (leaves_row(r, reach, fork >= 0 || !is_short))
       return true;
   }
