@@ -257,11 +257,12 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 	@mkdir -p $(@D)
 	@$(link) -o $@ $^ $(program_libs)
 
-# Code that asks and answers, reads files, writes and draws is small before
+# Code that asks and answers, reads files, warns, writes and draws is small before
 # fast: it takes little of any command's time. Tensors and their bytes take more.
 cold = $(call to_object,$(filter-out $(tensors),$(commands)) \
          $(filter-out $(addprefix $(src)codegen/json_,form.c layers.c), \
-           $(call files,layers/foreign codegen drawing)))
+           $(call files,layers/foreign codegen drawing sema/lint sema/repeat \
+             memory/serving)))
 $(cold): private override CFLAGS := $(patsubst -O2,-Os,$(CFLAGS))
 $(build)/obj/driver/installed.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
 

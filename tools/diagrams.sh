@@ -13,5 +13,6 @@ cd docs
 "$netc" ../examples/unet.net --emit=svg >"$folder/unet.svg"
 "$netc" ../examples/zoo/transformer.net --emit=svg >"$folder/transformer.svg"
 "$netc" ../examples/zoo/sd_unet.net --emit=svg >"$folder/sd_unet.svg"
+"$netc" ../examples/zoo/yolov8.net --emit=svg >"$folder/yolov8.svg"
 "$netc" ../examples/inception.net --direction=lr --fill=macs --notes=macs \
   --emit=svg >"$folder/inception.svg"
