@@ -58,7 +58,7 @@ static const char *kind_of(const char *op) {
   return NULL;
 }
 
-static int64_t count_of(const struct netc_layer *layer) {
+static int64_t layer_count_of(const struct netc_layer *layer) {
   int64_t count = 1;
   for (int i = 0; i < layer->out.rank; i++)
     count *= layer->out.dims[i];
@@ -86,12 +86,12 @@ static struct sums sums_of(struct netc *netc) {
   for (size_t i = 0; netc_layer(netc, i, &layer) == NETC_OK; i++) {
     const char *kind = kind_of(layer.op);
     if (strcmp(layer.op, "bn") == 0)
-      sums.norm_values += 2 * count_of(&layer);
+      sums.norm_values += 2 * layer_count_of(&layer);
     if (strcmp(layer.op, "ln") == 0)
-      sums.norm_values += 5 * count_of(&layer);
+      sums.norm_values += 5 * layer_count_of(&layer);
     if (kind && (strcmp(kind, "conv") == 0 || strcmp(kind, "linear") == 0 ||
                  strcmp(kind, "matmul") == 0))
-      sums.weighed += count_of(&layer);
+      sums.weighed += layer_count_of(&layer);
   }
   return sums;
 }

@@ -137,7 +137,8 @@ static void draw_item(struct diagram *d, size_t index, bool flip) {
 
 static int64_t entry_of(const struct diagram *d, size_t index, bool flip) {
   const struct diagram_item *item = &d->items.at[index];
-  return item_low(d, index) + (flip ? item_along(d, item) : 0);
+  int64_t stack = item->opens_repeat ? 2 * STACK : 0;
+  return item_low(d, index) + (flip ? item_along(d, item) + stack : 0);
 }
 
 static void leave(const struct diagram *d, size_t index, int64_t across,

@@ -109,23 +109,19 @@ void diagram_cut_shared(struct diagram *d) {
 
 /* Beads */
 
-/* True for a frame around maps of several sizes, or one in which a box reads
- * another one outside. */
-static bool is_open(struct diagram *d, const struct diagram_part *part) {
-  int64_t map = 0;
-  if (part->kind != PART_FRAME || part->unit->count > 1 || part->unit->call)
+/* True for a frame that lines enter behind its first box, or leave before its
+ * last one: its boxes are placed one by one. */
+static bool is_open(const struct diagram *d, const struct diagram_part *part) {
+  const struct diagram_unit *unit = part->unit;
+  if (part->kind != PART_FRAME || unit->count > 1 || unit->call)
     return false;
-  for (size_t i = part->unit->first; i < part->unit->end; i++) {
-    int64_t here = map_of(d, i);
-    if (map && here && here != map)
-      return true;
-    map = here ? here : map;
+  for (size_t i = unit->first + 1; i < d->items.count; i++)
     for (size_t k = 0; k < d->items.at[i].link_count; k++) {
       size_t from = d->links.at[d->items.at[i].first_link + k].from;
-      if (i > part->unit->first && from < part->unit->first && map_of(d, from))
+      if (i < unit->end ? from < unit->first
+                        : from >= unit->first && from + 1 < unit->end)
         return true;
     }
-  }
   return false;
 }
 

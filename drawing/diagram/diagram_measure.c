@@ -402,9 +402,11 @@ void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
   part->across = across;
   part->along = along;
   if (part->kind == PART_BOX) {
+    const struct diagram_item *item = &d->items.at[part->item];
     place_item(d, part, part->item,
                stubs_extent(d, part->item, STUB_AHEAD) +
-                   stubs_overhang(d, part->item));
+                   stubs_overhang(d, part->item) +
+                   (part->flip ? stack_of(item) : 0)); /* entered below it */
   } else if (part->kind == PART_CHAIN) {
     place_chain(d, part);
   } else if (part->kind == PART_SPLIT) {
