@@ -663,13 +663,11 @@ static struct grid_packing begin_packing(struct diagram_paper *l) {
 
 bool layout_grid(struct diagram_paper *l) {
   struct grid_packing p = begin_packing(l);
-  size_t count = l->columns.count;
   int64_t scale = pack_best(l, &p);
   if (scale < READABLE) {
-    sort_columns(&p, count);
+    sort_columns(&p, l->columns.count);
     if (pack_best(l, &p) < scale) {
-      for (size_t i = 0; i < count; i++)
-        p.order[i] = i;
+      p = begin_packing(l);
       pack_best(l, &p);
     }
   }

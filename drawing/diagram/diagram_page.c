@@ -337,18 +337,18 @@ static size_t lead_in_order(struct sheet *s, const size_t *order, size_t count,
  * left becomes the first; then the grid is finer; then it passes beside. */
 static void lead_skips(struct sheet *s, size_t *order, size_t count,
                        int *used) {
-  static const int64_t steps[] = {5 * POINT, 5 * POINT, 3 * POINT,
-                                  3 * POINT, 3 * POINT, 3 * POINT};
+  enum { TRIES = 6, COARSE = 2 };
   struct diagram_paper *l = s->l;
   struct diagram_pen *best = NULL;
   size_t least = SIZE_MAX, at = 0;
-  for (size_t i = 0; i < sizeof steps / sizeof *steps && least > 0; i++) {
+  for (int i = 0; i < TRIES && least > 0; i++) {
+    int64_t step = (i < COARSE ? 5 : 3) * POINT;
     struct diagram_pen *pens =
         arena_alloc(l->d->arena, l->skips.count, sizeof *pens);
     size_t failed = order[at];
     memmove(order + 1, order, at * sizeof *order);
     *order = failed;
-    size_t failures = lead_in_order(s, order, count, steps[i], pens, &at);
+    size_t failures = lead_in_order(s, order, count, step, pens, &at);
     if (failures < least) {
       least = failures;
       best = pens;
