@@ -35,7 +35,8 @@ static void find_lane(struct diagram_skip *skip, struct diagram_part *frame,
          (skip->to < frame->unit->first || skip->to >= frame->unit->end))
     frame = frame->around;
   skip->frame = frame;
-  skip->in_grid = frame ? frame->first->first->kind == PART_GRID : grid;
+  const struct diagram_part *inner = frame ? frame->first->first : NULL;
+  skip->in_grid = frame ? inner && inner->kind == PART_GRID : grid;
   if (frame && !skip->in_grid)
     skip->lane = frame->lanes < MOST_INSIDE ? frame->lanes++ : MOST_INSIDE - 1;
 }
@@ -528,26 +529,26 @@ void diagram_find_drawing(struct diagram *d) {
 static bool find_grid_pages(struct diagram_paper *l) {
   struct attempt best = {.effort = EFFORTS};
   size_t fewest = SIZE_MAX;
-  for (int k = 0; k <= EFFORTS && net_has_rows(l->d); k++) {
-    enum diagram_effort effort =
-        k < EFFORTS ? (enum diagram_effort)k : best.effort;
-    if (effort == EFFORTS || effort == EFFORT_STUBS ||
-        !make_effort(l, effort) || l->d->items.count > MOST_GRIDDED)
+  for (int k = 0; k < EFFORTS && net_has_rows(l->d); k++) {
+    if (k == EFFORT_STUBS || !make_effort(l, (enum diagram_effort)k) ||
+        l->d->items.count > MOST_GRIDDED)
       continue;
     make_parts(l, FORM_GRID);
-    l->d->level = k < EFFORTS ? 0 : best.level;
-    for (; l->d->level <= LAST_LEVEL && !l->no_grid; l->d->level++) {
+    for (int level = 0; level <= LAST_LEVEL && !l->no_grid; level++) {
+      l->d->level = level;
       find_parts(l, FORM_GRID);
-      bool fits = layout_grid_pages(l);
-      if (k == EFFORTS)
-        return true;
-      if (fits && l->page_count < fewest) {
+      if (layout_grid_pages(l) && l->page_count < fewest) {
         fewest = l->page_count;
-        best = (struct attempt){effort, l->d->level, FORM_GRID};
+        best = (struct attempt){(enum diagram_effort)k, level, FORM_GRID};
       }
     }
   }
-  return false;
+  if (best.effort == EFFORTS)
+    return false;
+  make_items(l, best.effort);
+  l->d->level = best.level;
+  find_parts(l, FORM_GRID);
+  return layout_grid_pages(l);
 }
 
 /*

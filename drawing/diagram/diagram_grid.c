@@ -195,11 +195,14 @@ static void find_reads(struct grid_making *g) {
       if (!bead->from)
         bead->from = arena_alloc(d->arena, MOST_BEADS, sizeof *bead->from);
       bead->from[bead->from_count++] = from;
-      bead->depth = most(bead->depth, g->beads[from].depth + 1);
       if (bead->map && bead->map != g->beads[from].map)
         g->beads[from].turns = true;
     }
   }
+  for (size_t i = 0; i < g->count; i++) /* in order: it reads those before it */
+    for (size_t k = 0; k < g->beads[i].from_count; k++)
+      g->beads[i].depth =
+          most(g->beads[i].depth, g->beads[g->beads[i].from[k]].depth + 1);
 }
 
 static void find_rows(struct grid_making *g) {
