@@ -138,7 +138,7 @@ static size_t product(const struct attention_recorder *r, size_t a, size_t b,
 static size_t mask(const struct attention_recorder *r, size_t scores) {
   if (!r->attention->causal && !r->attention->window && !r->chooses)
     return scores;
-  if (is_module(r) && !r->tape->lowers) /* an operand of baddbmm */
+  if (is_module(r) && r->attention->sbhd && !r->tape->lowers) /* of baddbmm */
     return scores;
   int64_t pairs = size_product(r->s.queries, r->s.keys);
   struct extent hidden = r->chooses ? extent_sample(pairs, WIDTH_BOOL)
