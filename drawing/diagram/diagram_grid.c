@@ -302,9 +302,10 @@ static size_t main_of(const struct grid_making *g,
                       const struct grid_bead *bead) {
   size_t main = SIZE_MAX, column = 0;
   for (size_t i = 0; i < bead->from_count; i++) {
+    if (is_source(g, bead->from[i]))
+      continue;
     const struct grid_cell *cell = &g->cells[g->beads[bead->from[i]].cell];
-    if (is_source(g, bead->from[i]) ||
-        (main != SIZE_MAX && cell->column < column))
+    if (main != SIZE_MAX && cell->column < column)
       continue;
     if (main == SIZE_MAX || cell->column > column || cell->row == bead->row)
       main = bead->from[i];
