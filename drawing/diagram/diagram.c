@@ -63,7 +63,10 @@ static void find_skips(struct diagram_paper *l, bool u) {
   }
 }
 
+/* Marks the links that the structure draws. */
 static void mark_links(struct diagram *d) {
+  for (size_t i = 0; i < d->links.count; i++)
+    d->links.at[i].drawn = false;
   for (const struct diagram_part *net = d->parts; net; net = net->next)
     part_draw(d, net, &(struct diagram_pen){.item = NO_ITEM});
 }
@@ -180,15 +183,11 @@ enum { MOST_CUTS = 8 /* each cut may allow others */ };
 
 static void find_structure(struct diagram_paper *l) {
   struct diagram *d = l->d;
-  for (size_t i = 0; i < d->links.count; i++)
-    d->links.at[i].drawn = false;
   d->parts = diagram_find_parts(d, d->units);
   mark_links(d);
   if (!d->grids)
     return;
   l->no_grid = !diagram_find_grids(d);
-  for (size_t i = 0; i < d->links.count; i++)
-    d->links.at[i].drawn = false;
   mark_links(d);
 }
 
@@ -311,10 +310,8 @@ static bool is_tangled(const struct diagram_paper *l) {
 static bool lay_out(struct diagram_paper *l, struct attempt a) {
   l->scale = 0;
   find_parts(l, a.form);
-  if (a.form == FORM_GRID && l->no_grid)
-    return false;
   bool fits = a.form == FORM_U      ? layout_u(l)
-              : a.form == FORM_GRID ? layout_grid(l)
+              : a.form == FORM_GRID ? layout_packed(l)
                                     : layout_columns(l);
   if (l->d->effort == EFFORT_BLOCKS || a.form == FORM_GRID || !is_tangled(l))
     return fits;
@@ -537,7 +534,7 @@ static bool find_grid_pages(struct diagram_paper *l) {
     for (int level = 0; level <= LAST_LEVEL && !l->no_grid; level++) {
       l->d->level = level;
       find_parts(l, FORM_GRID);
-      if (layout_grid_pages(l) && l->page_count < fewest) {
+      if (layout_packed_pages(l) && l->page_count < fewest) {
         fewest = l->page_count;
         best = (struct attempt){(enum diagram_effort)k, level, FORM_GRID};
       }
@@ -548,7 +545,7 @@ static bool find_grid_pages(struct diagram_paper *l) {
   make_items(l, best.effort);
   l->d->level = best.level;
   find_parts(l, FORM_GRID);
-  return layout_grid_pages(l);
+  return layout_packed_pages(l);
 }
 
 /*

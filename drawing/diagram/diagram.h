@@ -98,7 +98,6 @@ struct diagram_item {
   struct slice sign;  /* the name that stubs use if it has none, or empty */
   bool in_branch;     /* in a branch of a split */
   bool flip;          /* the flow runs up */
-  bool in_grid;       /* lines from and to it are led */
   int64_t x, y, width, height;
 };
 
@@ -427,21 +426,18 @@ void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
                 int64_t along);
 void part_flip(struct diagram_part *part);
 
-/* diagram_grid.c: puts nets and blocks in which several sizes of maps meet in
- * grids; false: there are none. The size of an item's map, or 0. */
-bool diagram_find_grids(struct diagram *d);
+/* diagram_grid.c: the height of an item's map; 0: it has none. */
+int64_t map_of(struct diagram *d, size_t item);
 
-/* True if it has maps of enough sizes. */
+/* True if the net has maps of enough sizes for a grid. */
 bool net_has_rows(struct diagram *d);
+
+/* Puts the net and blocks in which several sizes of maps meet in grids; false:
+ * there are none. */
+bool diagram_find_grids(struct diagram *d);
 
 /* Cuts the links of a tensor that the whole net reads, such as a time. */
 void diagram_cut_shared(struct diagram *d);
-int64_t map_of(struct diagram *d, size_t item);
-void grid_measure(struct diagram *d, struct diagram_part *part);
-void grid_place(struct diagram *d, struct diagram_part *part);
-struct diagram_pen;
-void grid_draw(struct diagram *d, const struct diagram_part *part,
-               struct diagram_pen *pen);
 
 /* diagram_draw.c */
 

@@ -284,6 +284,18 @@ static void draw_chain(struct diagram *d, const struct diagram_part *chain,
   }
 }
 
+/* The columns of a grid; lines between its cells are led later. */
+static void draw_grid(struct diagram *d, const struct diagram_part *part,
+                      struct diagram_pen *pen) {
+  int64_t column = 0;
+  for (const struct diagram_part *c = part->first; c; c = c->next) {
+    if (c->column != column)
+      *pen = (struct diagram_pen){.item = NO_ITEM};
+    column = c->column;
+    part_draw(d, c, pen);
+  }
+}
+
 void part_draw(struct diagram *d, const struct diagram_part *part,
                struct diagram_pen *pen) {
   switch (part->kind) {
@@ -301,6 +313,6 @@ void part_draw(struct diagram *d, const struct diagram_part *part,
       draw_frame(d, part);
     part_draw(d, part->first, pen);
     break;
-  case PART_GRID: grid_draw(d, part, pen); break;
+  case PART_GRID: draw_grid(d, part, pen); break;
   }
 }

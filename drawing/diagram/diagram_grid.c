@@ -282,16 +282,22 @@ static bool is_source(const struct grid_making *g, size_t bead) {
              0;
 }
 
+/* The cell of a read bead; NULL for a source. */
+static const struct grid_cell *cell_read(const struct grid_making *g,
+                                         const struct grid_bead *bead,
+                                         size_t number) {
+  size_t from = bead->from[number];
+  return is_source(g, from) ? NULL : &g->cells[g->beads[from].cell];
+}
+
 /* The row of a bead without a map: in the middle of those that it reads. */
 static int64_t middle_row(const struct grid_making *g,
                           const struct grid_bead *bead) {
   int64_t low = INT64_MAX, high = 0;
   for (size_t i = 0; i < bead->from_count; i++) {
-    if (is_source(g, bead->from[i]))
-      continue;
-    int64_t row = g->cells[g->beads[bead->from[i]].cell].row;
-    low = row < low ? row : low;
-    high = most(high, row);
+    const struct grid_cell *cell = cell_read(g, bead, i);
+    low = cell && cell->row < low ? cell->row : low;
+    high = cell ? most(high, cell->row) : high;
   }
   return low > high ? 0 : low + (high - low) / 2;
 }
@@ -302,10 +308,8 @@ static size_t main_of(const struct grid_making *g,
                       const struct grid_bead *bead) {
   size_t main = SIZE_MAX, column = 0;
   for (size_t i = 0; i < bead->from_count; i++) {
-    if (is_source(g, bead->from[i]))
-      continue;
-    const struct grid_cell *cell = &g->cells[g->beads[bead->from[i]].cell];
-    if (main != SIZE_MAX && cell->column < column)
+    const struct grid_cell *cell = cell_read(g, bead, i);
+    if (!cell || (main != SIZE_MAX && cell->column < column))
       continue;
     if (main == SIZE_MAX || cell->column > column || cell->row == bead->row)
       main = bead->from[i];
@@ -468,7 +472,7 @@ static struct diagram_part *make_grid(struct grid_making *g) {
   return part;
 }
 
-/* Makes one grid of the nets from `net` up to `end`, in `chain`. */
+/* Makes one grid of `net` and the nets after it; `chain` then holds it. */
 static bool grid_from(struct diagram *d, const struct diagram_part *net,
                       struct diagram_part *chain) {
   struct grid_making *g = ARENA_NEW(d->arena, struct grid_making);
@@ -502,208 +506,4 @@ bool diagram_find_grids(struct diagram *d) {
   }
   last->next = rest;
   return found;
-}
-
-/* Sizes and places */
-
-void grid_measure(struct diagram *d, struct diagram_part *part) {
-  struct diagram_grid *grid = part->grid;
-  size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows;
-  int64_t *left = arena_alloc(d->arena, columns, sizeof *left);
-  int64_t *right = arena_alloc(d->arena, columns, sizeof *right);
-  int64_t *length = arena_alloc(d->arena, rows, sizeof *length);
-  for (struct diagram_part *c = part->first; c; c = c->next) {
-    part_measure(d, c);
-    left[c->column] = most(left[c->column], c->left);
-    right[c->column] = most(right[c->column], c->right);
-    length[c->row] = most(length[c->row], c->length);
-  }
-  int64_t at = -left[0];
-  for (size_t i = 0; i < columns; i++) {
-    if (i > 0)
-      at += tightness(d)->branch_gap;
-    at += grid->beside[i] * LANE;
-    grid->across[i] = at + left[i];
-    at = grid->across[i] + right[i];
-  }
-  part->left = left[0];
-  part->right = at + grid->beside[columns] * LANE;
-  grid->along[0] = 0;
-  for (size_t i = 0; i < rows; i++) {
-    grid->along[i] += grid->above[i] * LANE;
-    grid->along[i + 1] = grid->along[i] + length[i];
-  }
-  part->length = grid->along[rows];
-  part->after = tightness(d)->gap;
-}
-
-void grid_place(struct diagram *d, struct diagram_part *part) {
-  const struct diagram_grid *grid = part->grid;
-  for (struct diagram_part *c = part->first; c; c = c->next) {
-    int64_t along = grid->along[c->row];
-    if (c->flip)
-      along =
-          grid->along[c->row + 1] - grid->above[c->row + 1] * LANE - c->length;
-    part_place(d, c, part->across + grid->across[c->column],
-               part->along + along);
-  }
-}
-
-void grid_draw(struct diagram *d, const struct diagram_part *part,
-               struct diagram_pen *pen) {
-  int64_t column = 0;
-  for (const struct diagram_part *c = part->first; c; c = c->next) {
-    if (c->column != column)
-      *pen = (struct diagram_pen){.item = NO_ITEM};
-    column = c->column;
-    part_draw(d, c, pen);
-  }
-}
-
-/* Pages */
-
-/* A column for each net. */
-static void deal_columns(struct diagram_paper *l) {
-  struct diagram_column *column = NULL;
-  l->columns.count = 0;
-  for (size_t i = 0; i < l->parts.count; i++) {
-    struct diagram_stretch *s = &l->parts.at[i];
-    if (s->starts)
-      column = column_add(l, i);
-    column->end = i + 1;
-    s->offset = column->length;
-    s->shift = 0;
-    column->left = most(column->left, s->part->left);
-    column->right = most(column->right, s->part->right);
-    column->length += s->part->length;
-  }
-  finish_columns(l);
-}
-
-/* Columns in an order, of which those from `first` to `end` are on the current
- * page. */
-struct grid_packing {
-  struct diagram_column *at;
-  size_t *order;
-  size_t first, end;
-};
-
-/* The top of a column at `x`, below those on the page. */
-static int64_t top_at(const struct grid_packing *p,
-                      const struct diagram_column *c, int64_t x) {
-  int64_t top = 0;
-  for (size_t i = p->first; i < p->end; i++) {
-    const struct diagram_column *other = &p->at[p->order[i]];
-    if (x < other->x + column_width(other) + NARROW_GUTTER &&
-        other->x < x + column_width(c) + NARROW_GUTTER)
-      top = most(top, other->y + other->length + NARROW_GUTTER);
-  }
-  return top;
-}
-
-/* Places a column as high as it can be, left of `width` if it can be. */
-static void pack_column(const struct grid_packing *p, struct diagram_column *c,
-                        int64_t width) {
-  c->x = 0;
-  c->y = top_at(p, c, 0);
-  for (size_t k = p->first; k < p->end; k++) {
-    const struct diagram_column *other = &p->at[p->order[k]];
-    int64_t x = other->x + column_width(other) + NARROW_GUTTER;
-    int64_t y = top_at(p, c, x);
-    if (x + column_width(c) <= width && y < c->y) {
-      c->x = x;
-      c->y = y;
-    }
-  }
-}
-
-static void pack_columns(struct grid_packing *p, size_t count, int64_t width) {
-  p->first = 0;
-  for (p->end = 0; p->end < count; p->end++)
-    pack_column(p, &p->at[p->order[p->end]], width);
-}
-
-/* After the net's, the longest column first. */
-static void sort_columns(struct grid_packing *p, size_t count) {
-  for (size_t i = 2; i < count; i++) {
-    size_t at = i, column = p->order[i];
-    for (; at > 1 && p->at[p->order[at - 1]].length < p->at[column].length;
-         at--)
-      p->order[at] = p->order[at - 1];
-    p->order[at] = column;
-  }
-}
-
-/* Finds the width at which the letters are largest. */
-static int64_t pack_best(struct diagram_paper *l, struct grid_packing *p) {
-  int64_t best_scale = -1, best_width = 0, total = 0;
-  for (size_t i = 0; i < l->columns.count; i++)
-    total += column_width(&p->at[i]) + NARROW_GUTTER;
-  for (int64_t width = total; width >= column_width(p->at);
-       width -= most(total / 40, 1)) {
-    pack_columns(p, l->columns.count, width);
-    paper_is_readable(l);
-    if (l->scale > best_scale) {
-      best_scale = l->scale;
-      best_width = width;
-    }
-  }
-  pack_columns(p, l->columns.count, best_width);
-  return best_scale;
-}
-
-static struct grid_packing begin_packing(struct diagram_paper *l) {
-  l->page_count = 1;
-  l->packed = true;
-  deal_columns(l);
-  size_t count = l->columns.count;
-  struct grid_packing p = {
-      .at = l->columns.at,
-      .order = arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
-  for (size_t i = 0; i < count; i++)
-    p.order[i] = i;
-  return p;
-}
-
-bool layout_grid(struct diagram_paper *l) {
-  struct grid_packing p = begin_packing(l);
-  int64_t scale = pack_best(l, &p);
-  if (scale < READABLE) {
-    sort_columns(&p, l->columns.count);
-    if (pack_best(l, &p) < scale) {
-      p = begin_packing(l);
-      pack_best(l, &p);
-    }
-  }
-  return paper_is_readable(l);
-}
-
-bool layout_grid_pages(struct diagram_paper *l) {
-  enum { SHORT = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT };
-  enum {
-    AROUND = 2 * EDGE + LANE,
-    BELOW = AROUND + 40 * POINT /* the legend */
-  };
-  struct grid_packing p = begin_packing(l);
-  int64_t width = 0, length = 0;
-  sort_columns(&p, l->columns.count);
-  for (p.end = 0; p.end < l->columns.count; p.end++) {
-    struct diagram_column *c = &p.at[p.order[p.end]];
-    bool begins = p.end == 0;
-    if (!begins)
-      pack_column(&p, c, width);
-    if (begins || c->y + c->length > length ||
-        c->x + column_width(c) > width) { /* a page of its own */
-      bool wide = column_width(c) > SHORT - AROUND;
-      width = (wide ? MOST_HEIGHT : SHORT) - AROUND;
-      length = (wide ? SHORT : MOST_HEIGHT) - BELOW;
-      l->page_count += !begins;
-      p.first = p.end;
-      c->x = c->y = 0;
-      if (column_width(c) > width || c->length > length)
-        return false;
-    }
-    c->page = l->page_count - 1;
-  }
-  return true;
 }

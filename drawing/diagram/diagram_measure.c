@@ -336,13 +336,44 @@ static void measure_split(struct diagram *d, struct diagram_part *split) {
   split->length = BUS + longest + over + item_along(d, join) + split->after;
 }
 
+static void measure_grid(struct diagram *d, struct diagram_part *part) {
+  struct diagram_grid *grid = part->grid;
+  size_t columns = (size_t)grid->columns, rows = (size_t)grid->rows;
+  int64_t *left = arena_alloc(d->arena, columns, sizeof *left);
+  int64_t *right = arena_alloc(d->arena, columns, sizeof *right);
+  int64_t *length = arena_alloc(d->arena, rows, sizeof *length);
+  for (struct diagram_part *c = part->first; c; c = c->next) {
+    part_measure(d, c);
+    left[c->column] = most(left[c->column], c->left);
+    right[c->column] = most(right[c->column], c->right);
+    length[c->row] = most(length[c->row], c->length);
+  }
+  int64_t at = -left[0];
+  for (size_t i = 0; i < columns; i++) {
+    if (i > 0)
+      at += tightness(d)->branch_gap;
+    at += grid->beside[i] * LANE;
+    grid->across[i] = at + left[i];
+    at = grid->across[i] + right[i];
+  }
+  part->left = left[0];
+  part->right = at + grid->beside[columns] * LANE;
+  grid->along[0] = 0;
+  for (size_t i = 0; i < rows; i++) {
+    grid->along[i] += grid->above[i] * LANE;
+    grid->along[i + 1] = grid->along[i] + length[i];
+  }
+  part->length = grid->along[rows];
+  part->after = tightness(d)->gap;
+}
+
 void part_measure(struct diagram *d, struct diagram_part *part) {
   switch (part->kind) {
   case PART_BOX: measure_box(d, part); break;
   case PART_CHAIN: measure_chain(d, part); break;
   case PART_SPLIT: measure_split(d, part); break;
   case PART_FRAME: measure_frame(d, part); break;
-  case PART_GRID: grid_measure(d, part); break;
+  case PART_GRID: measure_grid(d, part); break;
   }
 }
 
@@ -397,6 +428,18 @@ static void place_split(struct diagram *d, struct diagram_part *split) {
              split->length - split->after - item_along(d, join));
 }
 
+static void place_grid(struct diagram *d, struct diagram_part *part) {
+  const struct diagram_grid *grid = part->grid;
+  for (struct diagram_part *c = part->first; c; c = c->next) {
+    int64_t along = grid->along[c->row];
+    if (c->flip)
+      along =
+          grid->along[c->row + 1] - grid->above[c->row + 1] * LANE - c->length;
+    part_place(d, c, part->across + grid->across[c->column],
+               part->along + along);
+  }
+}
+
 void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
                 int64_t along) {
   part->across = across;
@@ -412,7 +455,7 @@ void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
   } else if (part->kind == PART_SPLIT) {
     place_split(d, part);
   } else if (part->kind == PART_GRID) {
-    grid_place(d, part);
+    place_grid(d, part);
   } else {
     bool band = part->title.length > 0;
     int64_t ahead = is_bare(d, part)               ? 0

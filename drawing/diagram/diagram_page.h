@@ -115,13 +115,13 @@ struct diagram_column *column_add(struct diagram_paper *l, size_t first);
 /* Adds columns for the parts from `first` on to the existing ones. */
 void columns_add(struct diagram_paper *l, size_t first);
 
-/* diagram_grid.c: lays out the net and, beside it or below it, the calls that
+/* diagram_pack.c: lays out the net and, beside it or below it, the calls that
  * are drawn once; false if they are not readable on a page. */
-bool layout_grid(struct diagram_paper *l);
+bool layout_packed(struct diagram_paper *l);
 
 /* The same on as many pages as needed; false if the net or a call is too large
  * for one. */
-bool layout_grid_pages(struct diagram_paper *l);
+bool layout_packed_pages(struct diagram_paper *l);
 
 /* diagram_u.c: true if maps shrink and grow below skips. */
 bool net_is_u(const struct compiled *c);

@@ -1,0 +1,152 @@
+/*
+ * Packs a page: the net and each block that is drawn once are rectangles, which
+ * are placed as high as they can be. The width is the one with the largest
+ * letters.
+ */
+#include "drawing/diagram/diagram_page.h"
+
+/* A column for each net. */
+static void deal_columns(struct diagram_paper *l) {
+  struct diagram_column *column = NULL;
+  l->columns.count = 0;
+  for (size_t i = 0; i < l->parts.count; i++) {
+    struct diagram_stretch *s = &l->parts.at[i];
+    if (s->starts)
+      column = column_add(l, i);
+    column->end = i + 1;
+    s->offset = column->length;
+    s->shift = 0;
+    column->left = most(column->left, s->part->left);
+    column->right = most(column->right, s->part->right);
+    column->length += s->part->length;
+  }
+  finish_columns(l);
+}
+
+/* The columns in the order of packing. Those in [first, end) are on the current
+ * page. */
+struct packing {
+  struct diagram_column *at;
+  size_t *order;
+  size_t first, end;
+};
+
+/* The top of a column at `x`, below those on the page. */
+static int64_t top_at(const struct packing *p, const struct diagram_column *c,
+                      int64_t x) {
+  int64_t top = 0;
+  for (size_t i = p->first; i < p->end; i++) {
+    const struct diagram_column *other = &p->at[p->order[i]];
+    if (x < other->x + column_width(other) + NARROW_GUTTER &&
+        other->x < x + column_width(c) + NARROW_GUTTER)
+      top = most(top, other->y + other->length + NARROW_GUTTER);
+  }
+  return top;
+}
+
+/* Places a column as high as it can be, left of `width` if it can be. */
+static void pack_column(const struct packing *p, struct diagram_column *c,
+                        int64_t width) {
+  c->x = 0;
+  c->y = top_at(p, c, 0);
+  for (size_t k = p->first; k < p->end; k++) {
+    const struct diagram_column *other = &p->at[p->order[k]];
+    int64_t x = other->x + column_width(other) + NARROW_GUTTER;
+    int64_t y = top_at(p, c, x);
+    if (x + column_width(c) <= width && y < c->y) {
+      c->x = x;
+      c->y = y;
+    }
+  }
+}
+
+static void pack_columns(struct packing *p, size_t count, int64_t width) {
+  p->first = 0;
+  for (p->end = 0; p->end < count; p->end++)
+    pack_column(p, &p->at[p->order[p->end]], width);
+}
+
+/* After the net's, the longest column first. */
+static void sort_columns(struct packing *p, size_t count) {
+  for (size_t i = 2; i < count; i++) {
+    size_t at = i, column = p->order[i];
+    for (; at > 1 && p->at[p->order[at - 1]].length < p->at[column].length;
+         at--)
+      p->order[at] = p->order[at - 1];
+    p->order[at] = column;
+  }
+}
+
+/* Finds the width at which the letters are largest. */
+static int64_t pack_best(struct diagram_paper *l, struct packing *p) {
+  int64_t best_scale = -1, best_width = 0, total = 0;
+  for (size_t i = 0; i < l->columns.count; i++)
+    total += column_width(&p->at[i]) + NARROW_GUTTER;
+  for (int64_t width = total; width >= column_width(p->at);
+       width -= most(total / 40, 1)) {
+    pack_columns(p, l->columns.count, width);
+    paper_is_readable(l);
+    if (l->scale > best_scale) {
+      best_scale = l->scale;
+      best_width = width;
+    }
+  }
+  pack_columns(p, l->columns.count, best_width);
+  return best_scale;
+}
+
+static struct packing begin_packing(struct diagram_paper *l) {
+  l->page_count = 1;
+  l->packed = true;
+  deal_columns(l);
+  size_t count = l->columns.count;
+  struct packing p = {.at = l->columns.at,
+                      .order =
+                          arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
+  for (size_t i = 0; i < count; i++)
+    p.order[i] = i;
+  return p;
+}
+
+bool layout_packed(struct diagram_paper *l) {
+  struct packing p = begin_packing(l);
+  int64_t scale = pack_best(l, &p);
+  if (scale < READABLE) {
+    sort_columns(&p, l->columns.count);
+    if (pack_best(l, &p) < scale) {
+      p = begin_packing(l);
+      pack_best(l, &p);
+    }
+  }
+  return paper_is_readable(l);
+}
+
+bool layout_packed_pages(struct diagram_paper *l) {
+  enum { SHORT = PAGE_WIDTH * SMALL_SIZE / LEAST_TEXT };
+  enum {
+    AROUND = 2 * EDGE + LANE,
+    BELOW = AROUND + 40 * POINT /* the legend */
+  };
+  struct packing p = begin_packing(l);
+  int64_t width = 0, length = 0;
+  sort_columns(&p, l->columns.count);
+  for (p.end = 0; p.end < l->columns.count; p.end++) {
+    struct diagram_column *c = &p.at[p.order[p.end]];
+    bool begins = p.end == 0;
+    if (!begins)
+      pack_column(&p, c, width);
+    if (begins || c->y + c->length > length ||
+        c->x + column_width(c) > width) { /* a page of its own */
+      bool wide = column_width(c) > SHORT - AROUND;
+      width = (wide ? MOST_HEIGHT : SHORT) - AROUND;
+      length = (wide ? SHORT : MOST_HEIGHT) - BELOW;
+      l->page_count += !begins;
+      p.first = p.end;
+      c->x = c->y = 0;
+      if (column_width(c) > width || c->length > length)
+        return false;
+    }
+    c->page = l->page_count - 1;
+  }
+  return true;
+}
