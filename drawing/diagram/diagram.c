@@ -246,7 +246,7 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   if (d->c->options->unfold && effort >= EFFORT_LOOPS)
     return false;
   d->effort = effort;
-  bool turned = effort >= EFFORT_TURNS;
+  bool turned = effort >= EFFORT_BLOCKS;
   if (turned && !d->turned)
     d->turned = net_with_turns(d->plain);
   if (turned && !d->turned)
@@ -286,7 +286,7 @@ static bool make_effort(struct diagram_paper *l, enum diagram_effort effort) {
     make_parts(l, FORM_COLUMNS);
     return d->stubs.count > 0 || (d->parts && d->parts->next);
   }
-  return effort == EFFORT_NONE || effort >= EFFORT_TURNS ||
+  return effort == EFFORT_NONE || effort >= EFFORT_BLOCKS ||
          d->items.count != boxes || d->calls.count != calls;
 }
 
@@ -353,7 +353,7 @@ static bool find_u(struct diagram_paper *l) {
   struct attempt a = {.form = FORM_U};
   if (l->tall || !net_is_u(l->d->c))
     return false;
-  for (int k = 0; k < EFFORT_TURNS; k++) {
+  for (int k = 0; k < EFFORT_BLOCKS; k++) {
     a.effort = (enum diagram_effort)k;
     if (!make_effort(l, a.effort) || l->d->items.count > MOST_BOXES)
       continue;
@@ -384,20 +384,32 @@ enum {
   LEAST_WHOLE = WHOLE / 2 /* letters of 4 pt instead of cut links */
 };
 
+/* The reductions of a picture with grids, in turn. */
+static const enum diagram_effort gridded[] = {EFFORT_NONE,  EFFORT_LOOPS,
+                                              EFFORT_CALLS, EFFORT_SMALL,
+                                              EFFORT_TURNS, EFFORT_BLOCKS};
+enum { GRIDDED = sizeof gridded / sizeof *gridded };
+
+/* Makes the parts of an effort with grids; false: they are not possible. */
+static bool make_gridded(struct diagram_paper *l, enum diagram_effort effort) {
+  if (!make_effort(l, effort) || l->d->items.count > MOST_GRIDDED)
+    return false;
+  make_parts(l, FORM_GRID);
+  return !l->no_grid;
+}
+
 /* Finds the most detailed picture with a grid, of a pyramid or of another net,
  * or notes the largest. */
 static bool find_grid(struct diagram_paper *l, bool pyramid,
                       struct largest *largest) {
   struct attempt a = {.form = FORM_GRID};
   bool possible = pyramid ? net_has_rows(l->d) : l->has_grid;
-  for (int k = 0; k < EFFORTS && possible; k++) {
-    a.effort = (enum diagram_effort)k;
-    if (a.effort == EFFORT_STUBS || !make_effort(l, a.effort) ||
-        l->d->items.count > MOST_GRIDDED)
+  for (int k = 0; k < GRIDDED && possible; k++) {
+    a.effort = gridded[k];
+    if (!make_gridded(l, a.effort))
       continue;
-    make_parts(l, a.form);
-    l->has_grid |= !l->no_grid && !l->d->pyramid;
-    if (l->no_grid || l->d->pyramid != pyramid)
+    l->has_grid |= !l->d->pyramid;
+    if (l->d->pyramid != pyramid)
       continue;
     for (a.level = 0; a.level <= LAST_LEVEL; a.level++) {
       if (try_or_note(l, a, largest))
@@ -453,8 +465,6 @@ static bool find_layout(struct diagram_paper *l) {
   bool tried[EFFORTS] = {false};
   for (int k = 0; k < EFFORTS; k++) {
     enum diagram_effort effort = (enum diagram_effort)k;
-    if (effort == EFFORT_TURNS)
-      continue;
     tried[k] = make_effort(l, effort) && net_is_whole(l);
     if (tried[k] && try_levels(l, effort, &largest))
       return true;
@@ -466,8 +476,8 @@ static bool find_layout(struct diagram_paper *l) {
     return try_layout(l, grid.attempt);
   }
   for (int k = 0; k < EFFORTS; k++)
-    if (k != EFFORT_TURNS && make_effort(l, (enum diagram_effort)k) &&
-        !tried[k] && try_levels(l, (enum diagram_effort)k, &largest))
+    if (make_effort(l, (enum diagram_effort)k) && !tried[k] &&
+        try_levels(l, (enum diagram_effort)k, &largest))
       return true;
   make_items(l, largest.attempt.effort);
   struct attempt last = largest.attempt;
@@ -497,8 +507,7 @@ static void find_shortest(struct diagram_paper *l) {
     return;
   for (int k = EFFORTS; k-- > 0;) {
     struct attempt a = {.effort = (enum diagram_effort)k, .form = FORM_COLUMNS};
-    if (k == EFFORT_TURNS || !make_items(l, a.effort) ||
-        l->d->items.count > 2 * boxes)
+    if (!make_items(l, a.effort) || l->d->items.count > 2 * boxes)
       continue;
     boxes = boxes < l->d->items.count ? boxes : l->d->items.count;
     a.level = l->d->items.count > MOST_BOXES ? COLUMN_LEVEL : 0;
@@ -524,23 +533,21 @@ void diagram_find_drawing(struct diagram *d) {
 
 /* Finds the fewest readable pages with a grid; false: there are none. */
 static bool find_grid_pages(struct diagram_paper *l) {
-  struct attempt best = {.effort = EFFORTS};
+  struct attempt best = {.form = FORM_GRID};
   size_t fewest = SIZE_MAX;
-  for (int k = 0; k < EFFORTS && net_has_rows(l->d); k++) {
-    if (k == EFFORT_STUBS || !make_effort(l, (enum diagram_effort)k) ||
-        l->d->items.count > MOST_GRIDDED)
-      continue;
-    make_parts(l, FORM_GRID);
-    for (int level = 0; level <= LAST_LEVEL && !l->no_grid; level++) {
+  for (int k = 0; k < GRIDDED && net_has_rows(l->d); k++) {
+    bool possible = make_gridded(l, gridded[k]);
+    for (int level = 0; level <= LAST_LEVEL && possible; level++) {
       l->d->level = level;
       find_parts(l, FORM_GRID);
       if (layout_packed_pages(l) && l->page_count < fewest) {
         fewest = l->page_count;
-        best = (struct attempt){(enum diagram_effort)k, level, FORM_GRID};
+        best.effort = gridded[k];
+        best.level = level;
       }
     }
   }
-  if (best.effort == EFFORTS)
+  if (fewest == SIZE_MAX)
     return false;
   make_items(l, best.effort);
   l->d->level = best.level;
@@ -559,7 +566,7 @@ static void find_pages(struct diagram_paper *l) {
   size_t boxes = SIZE_MAX, fewest = SIZE_MAX;
   int best = 0;
   bool fitted = false;
-  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORT_TURNS;
+  for (enum diagram_effort effort = EFFORT_NONE; effort < EFFORT_BLOCKS;
        effort++)
     if (make_items(l, effort) && l->d->items.count < boxes) {
       boxes = l->d->items.count;

@@ -159,9 +159,9 @@ enum diagram_effort {
   EFFORT_LOOPS,  /* iterations of `for` that differ in figures are drawn once */
   EFFORT_CALLS,  /* calls of a def are drawn once */
   EFFORT_SMALL,  /* small calls as well */
-  EFFORT_TURNS,  /* iterations as well; only in grids */
   EFFORT_BLOCKS, /* the net's blocks and iterations are boxes; no link is cut */
-  EFFORTS
+  EFFORTS,
+  EFFORT_TURNS = EFFORTS /* small calls and iterations; only in grids */
 };
 
 struct diagram {

@@ -114,6 +114,11 @@ static bool same_calls(const struct diagram *d, const struct diagram_unit *a,
   return true;
 }
 
+/* True if small calls are closed, too. */
+static bool closes_small(const struct diagram *d) {
+  return d->effort == EFFORT_SMALL || d->effort == EFFORT_TURNS;
+}
+
 /* True for a group of an iteration that is no repeat. */
 static bool is_single_turn(const struct diagram *d,
                            const struct diagram_unit *unit) {
@@ -127,8 +132,7 @@ static bool is_call(const struct diagram *d, const struct diagram_unit *unit,
   return unit->group > 0 && !is_single_turn(d, unit) &&
          (group_of(d, unit->group)->call.length > 0 ||
           (outer && d->effort == EFFORT_BLOCKS)) &&
-         ((d->effort == EFFORT_SMALL || d->effort == EFFORT_TURNS) ||
-          unit->end - unit->first >= LEAST_BOXES);
+         (closes_small(d) || unit->end - unit->first >= LEAST_BOXES);
 }
 
 static void find_candidates(struct choice *c, const struct diagram_unit *units,
@@ -188,8 +192,8 @@ static bool is_worth(const struct choice *c,
   if (boxes >= LEAST_BOXES)
     return seen > 1 || (c->d->effort == EFFORT_BLOCKS && class->outer) ||
            (c->d->effort == EFFORT_TURNS && class->unit->count > 1);
-  return (c->d->effort == EFFORT_SMALL || c->d->effort == EFFORT_TURNS) &&
-         seen > 2 && boxes > 1 && boxes * seen >= LEAST_SMALL;
+  return closes_small(c->d) && seen > 2 && boxes > 1 &&
+         boxes * seen >= LEAST_SMALL;
 }
 
 static void choose(struct choice *c) {
@@ -215,7 +219,7 @@ static void choose(struct choice *c) {
 static size_t candidate_of(const struct choice *c, int64_t group) {
   const struct diagram *d = c->d;
   const struct group *g = group_of(d, group);
-  if ((!g->call.length && d->effort < EFFORT_TURNS) || g->first >= g->end)
+  if ((!g->call.length && d->effort < EFFORT_BLOCKS) || g->first >= g->end)
     return SIZE_MAX;
   size_t first = d->item_of_row[d->rows.of_node[g->first]];
   size_t last = d->item_of_row[d->rows.of_node[g->end - 1]];

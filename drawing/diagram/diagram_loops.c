@@ -39,7 +39,7 @@ static bool same_rows(const struct diagram_loop *l, int64_t a, int64_t b) {
 /* A carried tensor has one place in the iteration and one initial row. A box
  * for an iteration may give several tensors. */
 static bool same_carried(struct diagram_loop *l, int64_t place, int64_t start) {
-  bool several = l->d->effort >= EFFORT_TURNS && l->length == 1;
+  bool several = l->d->effort >= EFFORT_BLOCKS && l->length == 1;
   for (int i = 0; i < l->carried; i++)
     if (l->from[i] == place && l->start[i] == start)
       return true;
