@@ -324,8 +324,8 @@ static void check_letters(const struct zoo_row *row, const struct picture *p) {
   }
 }
 
-/* What one page cannot hold at 6 pt with all its lines: attention that is
- * written out, a detector with its backbone, HRNet's modules. */
+/* Some nets need several pages for letters of 6 pt and all their lines:
+ * attention that is written out, detectors with their backbones, HRNet. */
 static int pages_of(const char *net) {
   static const struct {
     const char *net;

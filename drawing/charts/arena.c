@@ -1,12 +1,13 @@
 /*
  * arena.chart: the arena in inference. Steps run to the right, offsets upwards.
  * A buffer is a rectangle of its bytes over its lifetime. Rectangles that share
- * all their pixels are drawn as one. Of many equal blocks the first and the
- * last are drawn.
+ * all their pixels are drawn as one. Where a plan repeats, its first and its
+ * last repeats are drawn.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "drawing/charts/chart.h"
 
 enum {
@@ -73,17 +74,16 @@ static uint64_t *hash_steps(const struct arena_map *a) {
       arena_alloc(a->c->arena, (size_t)a->steps + 1, sizeof *hashes);
   for (size_t i = 0; i < a->c->memory.inference.arena.count; i++) {
     const struct arena_buffer *b = buffer_at(a, i);
-    uint64_t parts[] = {(uint64_t)b->offset, (uint64_t)b->bytes,
-                        b->last - b->first, role_of(a, b)};
-    uint64_t hash = 1;
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-      hash = (hash ^ parts[k]) * 0x9E3779B97F4A7C15 + (hash >> 29);
-    hashes[b->first] += hash;
+    uint64_t hash =
+        hash_mix(hash_mix(1, (uint64_t)b->offset), (uint64_t)b->bytes);
+    hash = hash_mix(hash, b->last - b->first);
+    hashes[b->first] += hash_mix(hash, role_of(a, b));
   }
   return hashes;
 }
 
-/* Finds the blocks of which the most steps are left out: a third or more. */
+/* Chooses the repeat that leaves out most steps. More than a third must go.
+ */
 static void find_fold(struct arena_map *a) {
   const uint64_t *hashes = hash_steps(a);
   int64_t most = a->steps / 3;
