@@ -34,14 +34,23 @@ static int64_t product_of(const char *sizes) {
   return values;
 }
 
+/* The rows of a table of PyTorch's numbers, of which there are at least so
+ * many. Free the text after the last use of a row. */
+static char *read_truth(const char *path, const char *head, int columns,
+                        size_t least, struct row *rows, size_t *count) {
+  char *text = read_text(path, NULL);
+  assert_true(read_rows(text, head, columns, rows, MOST, count));
+  assert_true(*count >= least);
+  return text;
+}
+
 static void parameters_and_outputs_are_those_of_pytorch(void **state) {
   (void)state;
   static struct row rows[MOST];
   size_t count = 0;
-  char *text = read_text(FOLDER "truth.csv", NULL);
-  assert_true(read_rows(text, "# name,options,parameters,unused,output\n",
-                        COLUMNS, rows, MOST, &count));
-  assert_true(count >= 20);
+  char *text = read_truth(FOLDER "truth.csv",
+                          "# name,options,parameters,unused,output\n", COLUMNS,
+                          20, rows, &count);
   for (size_t i = 0; i < count; i++) {
     char path[200], said[80];
     snprintf(path, sizeof path, FOLDER "%s.py", rows[i].at[NAME]);
@@ -97,10 +106,9 @@ static void what_is_kept_is_that_of_pytorch(void **state) {
   enum { VERSION, FILE_NAME, GIVEN, BATCH, SAVED, KEPT_COLUMNS };
   static struct row rows[MOST];
   size_t count = 0;
-  char *text = read_text(FOLDER "saved.csv", NULL);
-  assert_true(read_rows(text, "# version,name,options,batch,saved\n",
-                        KEPT_COLUMNS, rows, MOST, &count));
-  assert_true(count >= 60);
+  char *text =
+      read_truth(FOLDER "saved.csv", "# version,name,options,batch,saved\n",
+                 KEPT_COLUMNS, 60, rows, &count);
   for (size_t i = 0; i < count; i++) {
     char path[200], options[80];
     snprintf(path, sizeof path, FOLDER "%s.py", rows[i].at[FILE_NAME]);
