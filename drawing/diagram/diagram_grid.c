@@ -32,7 +32,7 @@ static int64_t map_of_node(const struct model *model, const struct node *node,
   return 0;
 }
 
-/* By node. */
+/* The heights of maps, by node. */
 static const int64_t *maps_of(struct diagram *d) {
   const struct model *model = d->plain->model;
   if (d->maps)
@@ -55,8 +55,10 @@ bool net_has_rows(struct diagram *d) {
     size_t at = 0;
     while (at < count && seen[at] != maps[i])
       at++;
-    if (maps[i] && at == count && (seen[count++] = maps[i]) &&
-        count == LEAST_ROWS)
+    if (!maps[i] || at < count)
+      continue;
+    seen[count++] = maps[i];
+    if (count == LEAST_ROWS)
       return true;
   }
   return false;
@@ -199,7 +201,7 @@ static void find_reads(struct grid_making *g) {
         g->beads[from].turns = true;
     }
   }
-  for (size_t i = 0; i < g->count; i++) /* in order: it reads those before it */
+  for (size_t i = 0; i < g->count; i++) /* a bead reads those before it */
     for (size_t k = 0; k < g->beads[i].from_count; k++)
       g->beads[i].depth =
           most(g->beads[i].depth, g->beads[g->beads[i].from[k]].depth + 1);
@@ -454,10 +456,10 @@ static struct diagram_part *make_grid(struct grid_making *g) {
       part_flip(cell->chain);
   }
   size_t columns = (size_t)grid->columns + 1, rows = (size_t)grid->rows + 1;
-  grid->beside = arena_alloc(arena, columns, sizeof *grid->beside);
-  grid->across = arena_alloc(arena, columns, sizeof *grid->across);
-  grid->above = arena_alloc(arena, rows, sizeof *grid->above);
-  grid->along = arena_alloc(arena, rows, sizeof *grid->along);
+  grid->beside = arena_alloc(arena, 2 * (columns + rows), sizeof *grid->beside);
+  grid->across = grid->beside + columns;
+  grid->above = grid->across + columns;
+  grid->along = grid->above + rows;
   count_lines(g, grid);
   for (size_t column = 0; column + 1 < columns; column++)
     for (int64_t i = 0; i < grid->rows; i++) {

@@ -25,15 +25,15 @@ static void deal_columns(struct diagram_paper *l) {
 
 /* The columns in the order of packing. Those in [first, end) are on the current
  * page. */
-struct packing {
+struct page_packing {
   struct diagram_column *at;
   size_t *order;
   size_t first, end;
 };
 
 /* The top of a column at `x`, below those on the page. */
-static int64_t top_at(const struct packing *p, const struct diagram_column *c,
-                      int64_t x) {
+static int64_t top_at(const struct page_packing *p,
+                      const struct diagram_column *c, int64_t x) {
   int64_t top = 0;
   for (size_t i = p->first; i < p->end; i++) {
     const struct diagram_column *other = &p->at[p->order[i]];
@@ -45,7 +45,7 @@ static int64_t top_at(const struct packing *p, const struct diagram_column *c,
 }
 
 /* Places a column as high as it can be, left of `width` if it can be. */
-static void pack_column(const struct packing *p, struct diagram_column *c,
+static void pack_column(const struct page_packing *p, struct diagram_column *c,
                         int64_t width) {
   c->x = 0;
   c->y = top_at(p, c, 0);
@@ -60,14 +60,14 @@ static void pack_column(const struct packing *p, struct diagram_column *c,
   }
 }
 
-static void pack_columns(struct packing *p, size_t count, int64_t width) {
+static void pack_columns(struct page_packing *p, size_t count, int64_t width) {
   p->first = 0;
   for (p->end = 0; p->end < count; p->end++)
     pack_column(p, &p->at[p->order[p->end]], width);
 }
 
 /* After the net's, the longest column first. */
-static void sort_columns(struct packing *p, size_t count) {
+static void sort_columns(struct page_packing *p, size_t count) {
   for (size_t i = 2; i < count; i++) {
     size_t at = i, column = p->order[i];
     for (; at > 1 && p->at[p->order[at - 1]].length < p->at[column].length;
@@ -78,7 +78,7 @@ static void sort_columns(struct packing *p, size_t count) {
 }
 
 /* Finds the width at which the letters are largest. */
-static int64_t pack_best(struct diagram_paper *l, struct packing *p) {
+static int64_t pack_best(struct diagram_paper *l, struct page_packing *p) {
   int64_t best_scale = -1, best_width = 0, total = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     total += column_width(&p->at[i]) + NARROW_GUTTER;
@@ -95,21 +95,21 @@ static int64_t pack_best(struct diagram_paper *l, struct packing *p) {
   return best_scale;
 }
 
-static struct packing begin_packing(struct diagram_paper *l) {
+static struct page_packing begin_packing(struct diagram_paper *l) {
   l->page_count = 1;
   l->packed = true;
   deal_columns(l);
   size_t count = l->columns.count;
-  struct packing p = {.at = l->columns.at,
-                      .order =
-                          arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
+  struct page_packing p = {
+      .at = l->columns.at,
+      .order = arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
   for (size_t i = 0; i < count; i++)
     p.order[i] = i;
   return p;
 }
 
 bool layout_packed(struct diagram_paper *l) {
-  struct packing p = begin_packing(l);
+  struct page_packing p = begin_packing(l);
   int64_t scale = pack_best(l, &p);
   if (scale < READABLE) {
     sort_columns(&p, l->columns.count);
@@ -127,7 +127,7 @@ bool layout_packed_pages(struct diagram_paper *l) {
     AROUND = 2 * EDGE + LANE,
     BELOW = AROUND + 40 * POINT /* the legend */
   };
-  struct packing p = begin_packing(l);
+  struct page_packing p = begin_packing(l);
   int64_t width = 0, length = 0;
   sort_columns(&p, l->columns.count);
   for (p.end = 0; p.end < l->columns.count; p.end++) {
