@@ -1,7 +1,7 @@
 /*
  * Diagrams as pictures, laid out here instead of by Graphviz. Chains run
- * straight down (or to the right), wrap into columns if they are longer than a
- * page, and turn up again in a U where skips nest, as in a U-Net.
+ * straight down (or to the right) and wrap into columns if they are longer than
+ * a page; where maps of several sizes meet, they share rows.
  */
 #include "drawing/diagram/diagram_page.h"
 
@@ -42,7 +42,7 @@ static void find_lane(struct diagram_skip *skip, struct diagram_part *frame,
 }
 
 /* Skips: links that no chain or split has drawn. */
-static void find_skips(struct diagram_paper *l, bool u) {
+static void find_skips(struct diagram_paper *l) {
   struct diagram *d = l->d;
   struct surroundings *around =
       arena_alloc(d->arena, d->items.count + 1, sizeof *around);
@@ -57,8 +57,7 @@ static void find_skips(struct diagram_paper *l, bool u) {
       struct diagram_skip *skip = VEC_PUSH(d->arena, &l->skips);
       *skip = (struct diagram_skip){
           .from = link->from, .to = i, .link = item->first_link + k};
-      if (!u)
-        find_lane(skip, around[skip->from].frame, around[i].grid);
+      find_lane(skip, around[skip->from].frame, around[i].grid);
     }
   }
 }
@@ -128,7 +127,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
       continue;
     }
     memset(l->made, 0, sizeof l->made); /* looser layouts make parts anew */
-    l->opened = part->opened = true;
+    part->opened = true;
     if (cut_frame(l->d, part)) {
       part_measure(l->d, net);
       continue;
@@ -148,7 +147,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
 static void list_parts(struct diagram_paper *l) {
   struct diagram *d = l->d;
   l->parts.count = l->columns.count = 0;
-  l->is_u = l->opened = l->packed = false;
+  l->packed = false;
   l->corridors = 0;
   for (struct diagram_part *net = d->parts; net; net = net->next) {
     if (is_at_stub(d, net))
@@ -161,22 +160,6 @@ static void list_parts(struct diagram_paper *l) {
       s->starts = part == net->first;
     }
   }
-}
-
-/* Numbers the items of a part. */
-static void number_items(struct diagram_paper *l,
-                         const struct diagram_part *part, size_t number) {
-  for (const struct diagram_part *p = part->first; p; p = p->next)
-    number_items(l, p, number);
-  for (const struct diagram_part *p = part->side; p; p = p->next)
-    number_items(l, p, number);
-  if (part->kind == PART_BOX || part->kind == PART_SPLIT)
-    l->part_of[part->item] = number;
-}
-
-void diagram_number_parts(struct diagram_paper *l) {
-  for (size_t i = 0; i < l->parts.count; i++)
-    number_items(l, l->parts.at[i].part, i);
 }
 
 enum { MOST_CUTS = 8 /* each cut may allow others */ };
@@ -214,7 +197,6 @@ static void make_parts(struct diagram_paper *l, enum diagram_form form) {
   l->made[form] = true;
   l->skips.count = 0;
   d->grids = form == FORM_GRID;
-  d->long_skip = form == FORM_U ? 0 : LONG_SKIP;
   bool cuts = d->effort != EFFORT_NONE && !d->grids;
   if (cuts && !l->cuts[form])
     cut_links(l, form);
@@ -225,18 +207,17 @@ static void make_parts(struct diagram_paper *l, enum diagram_form form) {
   find_structure(l);
   diagram_name_stubs(d);
   l->has_sources = diagram_find_sources(d);
-  find_skips(l, form == FORM_U);
+  find_skips(l);
   for (size_t i = 0; i < l->skips.count && d->grids; i++)
     if (!l->skips.at[i].in_grid && !l->skips.at[i].frame)
       l->no_grid = true; /* the net itself has none */
-  if (form == FORM_U)
-    l->no_u = l->skips.count < 2;
 }
 
 static void find_parts(struct diagram_paper *l, enum diagram_form form) {
   make_parts(l, form);
   list_parts(l);
-  diagram_number_parts(l);
+  for (size_t i = 0; i < l->parts.count; i++)
+    part_number(l->parts.at[i].part, l->part_of, i);
 }
 
 /* Makes the items of an effort; false if it is not possible here. */
@@ -256,7 +237,7 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   d->call_of_group = NULL;
   memset(l->cuts, 0, sizeof l->cuts);
   memset(l->made, 0, sizeof l->made);
-  l->no_u = l->no_grid = false;
+  l->no_grid = false;
   if (effort == EFFORT_STUBS && same_boxes)
     return true;
   diagram_open_rows(d);
@@ -310,9 +291,7 @@ static bool is_tangled(const struct diagram_paper *l) {
 static bool lay_out(struct diagram_paper *l, struct attempt a) {
   l->scale = 0;
   find_parts(l, a.form);
-  bool fits = a.form == FORM_U      ? layout_u(l)
-              : a.form == FORM_GRID ? layout_packed(l)
-                                    : layout_columns(l);
+  bool fits = a.form == FORM_GRID ? layout_packed(l) : layout_columns(l);
   if (l->d->effort == EFFORT_BLOCKS || a.form == FORM_GRID || !is_tangled(l))
     return fits;
   l->scale /= 2; /* tangled lines are harder to read than small letters */
@@ -326,17 +305,12 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
   d->sources_at_stubs = true;
   make_parts(l, a.form);
   l->scale = -1;
-  if ((a.form == FORM_U && l->no_u) || (a.form == FORM_GRID && l->no_grid))
+  if (a.form == FORM_GRID && l->no_grid)
     return false;
-  bool fits = lay_out(l, a), never = !l->is_u && !l->opened;
-  if (!fits && l->has_sources) {
-    d->sources_at_stubs = false;
-    fits = lay_out(l, a);
-    never = never && !l->is_u && !l->opened;
-  }
-  /* Skips do not depend on the tightness. */
-  l->no_u = l->no_u || (a.form == FORM_U && never);
-  return fits;
+  if (lay_out(l, a))
+    return true;
+  d->sources_at_stubs = false;
+  return l->has_sources && lay_out(l, a);
 }
 
 /* More boxes never fit a page. */
@@ -347,23 +321,6 @@ enum {
                               * length */
 };
 
-/* Finds the most detailed U. A net with the form of a U is drawn so if it
- * fits. */
-static bool find_u(struct diagram_paper *l) {
-  struct attempt a = {.form = FORM_U};
-  if (l->tall || !net_is_u(l->d->c))
-    return false;
-  for (int k = 0; k < EFFORT_BLOCKS; k++) {
-    a.effort = (enum diagram_effort)k;
-    if (!make_effort(l, a.effort) || l->d->items.count > MOST_BOXES)
-      continue;
-    for (a.level = 0; a.level < PAGE_LEVELS && !l->no_u; a.level++)
-      if (try_layout(l, a))
-        return true;
-  }
-  return false;
-}
-
 /* The largest layout among those that are too small. */
 struct largest {
   struct attempt attempt;
@@ -372,11 +329,31 @@ struct largest {
 
 static bool try_or_note(struct diagram_paper *l, struct attempt a,
                         struct largest *largest) {
-  if (try_layout(l, a))
-    return true;
-  if (l->scale > largest->scale + (a.form == FORM_GRID ? l->scale / 8 : 0))
+  bool fits = try_layout(l, a);
+  if (l->scale > largest->scale)
     *largest = (struct largest){a, l->scale};
-  return false;
+  return fits;
+}
+
+/* Tries a form at each tightness. If the first is far too small, goes on only
+ * if the tightest is not. Notes the largest: a grid with fewer boxes than one
+ * before must be worth it. */
+static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
+                       enum diagram_form form, struct largest *largest) {
+  int last = form == FORM_GRID ? LAST_LEVEL : PAGE_LEVELS - 1;
+  struct largest here = {.scale = -1};
+  struct attempt a = {effort, l->d->items.count > MOST_BOXES ? last : 0, form};
+  bool fits = false;
+  for (; a.level <= last && !fits; a.level++) {
+    struct attempt tightest = {effort, last, form};
+    fits = try_or_note(l, a, &here);
+    if (!fits && a.level == 0 && l->scale < READABLE * 2 / 3 &&
+        !try_or_note(l, tightest, &here))
+      break;
+  }
+  if (here.scale > largest->scale + (form == FORM_GRID ? here.scale / 8 : 0))
+    *largest = here;
+  return fits;
 }
 
 enum {
@@ -402,41 +379,14 @@ static bool make_gridded(struct diagram_paper *l, enum diagram_effort effort) {
  * or notes the largest. */
 static bool find_grid(struct diagram_paper *l, bool pyramid,
                       struct largest *largest) {
-  struct attempt a = {.form = FORM_GRID};
   bool possible = pyramid ? net_has_rows(l->d) : l->has_grid;
   for (int k = 0; k < GRIDDED && possible; k++) {
-    a.effort = gridded[k];
-    if (!make_gridded(l, a.effort))
+    if (!make_gridded(l, gridded[k]))
       continue;
     l->has_grid |= !l->d->pyramid;
-    if (l->d->pyramid != pyramid)
-      continue;
-    for (a.level = 0; a.level <= LAST_LEVEL; a.level++) {
-      if (try_or_note(l, a, largest))
-        return true;
-      if (a.level == 0 && l->scale < READABLE / 2) /* only the tightest may */
-        a.level = LAST_LEVEL - 1;
-    }
-  }
-  return false;
-}
-
-/* Tries a U, then columns, at each tightness. If the first columns are far too
- * small, goes on only if the tightest are not. */
-static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
-                       struct largest *largest) {
-  int first = l->d->items.count > MOST_BOXES ? 2 * PAGE_LEVELS - 1 : 0;
-  for (int i = first; i < 2 * PAGE_LEVELS; i++) {
-    struct attempt a = {effort, i / 2, i % 2 == 0 ? FORM_U : FORM_COLUMNS};
-    if (a.form == FORM_U && l->no_u)
-      continue;
-    if (try_or_note(l, a, largest))
+    if (l->d->pyramid == pyramid &&
+        try_levels(l, gridded[k], FORM_GRID, largest))
       return true;
-    a.level = PAGE_LEVELS - 1;
-    if (i == 1 && l->no_u &&
-        l->scale * SMALL_SIZE < (int64_t)LEAST_TEXT * WHOLE * 2 / 3 &&
-        !try_or_note(l, a, largest))
-      break;
   }
   return false;
 }
@@ -457,8 +407,6 @@ static bool net_is_whole(struct diagram_paper *l) {
  * which no link is cut comes first. */
 static bool find_layout(struct diagram_paper *l) {
   struct largest largest = {.attempt.form = FORM_COLUMNS, .scale = -1};
-  if (find_u(l))
-    return true;
   struct largest grid = {.scale = -1};
   if (find_grid(l, true, &grid))
     return true;
@@ -466,7 +414,7 @@ static bool find_layout(struct diagram_paper *l) {
   for (int k = 0; k < EFFORTS; k++) {
     enum diagram_effort effort = (enum diagram_effort)k;
     tried[k] = make_effort(l, effort) && net_is_whole(l);
-    if (tried[k] && try_levels(l, effort, &largest))
+    if (tried[k] && try_levels(l, effort, FORM_COLUMNS, &largest))
       return true;
   }
   if (find_grid(l, false, &grid))
@@ -477,7 +425,7 @@ static bool find_layout(struct diagram_paper *l) {
   }
   for (int k = 0; k < EFFORTS; k++)
     if (make_effort(l, (enum diagram_effort)k) && !tried[k] &&
-        try_levels(l, (enum diagram_effort)k, &largest))
+        try_levels(l, (enum diagram_effort)k, FORM_COLUMNS, &largest))
       return true;
   make_items(l, largest.attempt.effort);
   struct attempt last = largest.attempt;

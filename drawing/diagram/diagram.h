@@ -194,12 +194,11 @@ struct diagram {
   struct diagram_part *parts; /* a chain for each separate net */
   struct scene *scene;        /* NULL while only marking links */
   bool lr;
-  bool has_units;   /* of numbers in boxes; a legend says them else */
-  int level;        /* tightness, from 0 */
-  size_t long_skip; /* skips over more boxes pass outside */
-  bool grids;       /* maps of one size share a row */
-  bool pyramid;     /* lines leave maps of several sizes */
-  int64_t *maps;    /* by node: the height of its map; NULL: not known yet */
+  bool has_units; /* of numbers in boxes; a legend says them else */
+  int level;      /* tightness, from 0 */
+  bool grids;     /* maps of one size share a row */
+  bool pyramid;   /* lines leave maps of several sizes */
+  int64_t *maps;  /* by node: the height of its map; NULL: not known yet */
   bool sources_at_stubs; /* sources are drawn at stubs where possible */
   int64_t most_heat;     /* of a box */
   struct slice *tails;   /* by kind of layer: " bn relu" if all have it */
@@ -349,6 +348,10 @@ void diagram_find_scales(struct diagram *d);
 struct diagram_part *diagram_find_parts(struct diagram *d,
                                         struct diagram_unit *units);
 
+/* Notes a number for each item of a part. */
+void part_number(const struct diagram_part *part, size_t *of_item,
+                 size_t number);
+
 /* diagram_text.c: texts of boxes. */
 void item_find_text(struct diagram *d, size_t item);
 const char *item_sign(const struct diagram *d, size_t item);
@@ -378,6 +381,7 @@ void put_plural(struct text *out, const char *unit, bool one);
  * tensor, as a name is clearer than a long line.
  */
 enum { LONG_SKIP = 10, LONG_NAMED = 6, LONG_LINE = 20, LONG_NAMED_LINE = 3 };
+enum { LONG_TURN = 2 /* boxes beside which a column turns up */ };
 enum { MANY_LINES = 3 };
 
 /* diagram_stubs.c: cuts links that no structure has drawn; false: none. */
@@ -425,6 +429,10 @@ void part_measure(struct diagram *d, struct diagram_part *part);
 void part_place(struct diagram *d, struct diagram_part *part, int64_t across,
                 int64_t along);
 void part_flip(struct diagram_part *part);
+
+/* diagram_level.c: gives both ends of lines between cells of a row the same
+ * place along it, by longer arrows. The cells are measured. */
+void grid_level(struct diagram *d, struct diagram_part *grid);
 
 /* diagram_grid.c: the height of an item's map; 0: it has none. */
 int64_t map_of(struct diagram *d, size_t item);

@@ -162,16 +162,6 @@ static void sort_beads(struct grid_making *g) {
   }
 }
 
-static void number_items(struct grid_making *g, const struct diagram_part *part,
-                         size_t bead) {
-  if (part->kind == PART_BOX || part->kind == PART_SPLIT)
-    g->bead_of[part->item] = bead;
-  for (const struct diagram_part *p = part->first; p; p = p->next)
-    number_items(g, p, bead);
-  for (const struct diagram_part *p = part->side; p; p = p->next)
-    number_items(g, p, bead);
-}
-
 /* Finds what each bead reads, and counts the lines that no chain has drawn. */
 static void find_reads(struct grid_making *g) {
   struct diagram *d = g->d;
@@ -332,6 +322,19 @@ static bool open_beside(struct grid_making *g, size_t bead, size_t column,
   return true;
 }
 
+/* True for a bead that puts an earlier one of the same cell beside the main
+ * one, as the way up of a U does. */
+static bool reads_back(const struct grid_making *g,
+                       const struct grid_bead *bead, size_t main) {
+  if (item_sign(g->d, bead->part->item))
+    return false;
+  for (size_t i = 0; i < bead->from_count; i++)
+    if (bead->from[i] != main &&
+        g->beads[bead->from[i]].cell == g->beads[main].cell)
+      return true;
+  return false;
+}
+
 /* Places a bead after those that it reads. */
 static bool place_after(struct grid_making *g, size_t index) {
   struct grid_bead *bead = &g->beads[index];
@@ -343,7 +346,7 @@ static bool place_after(struct grid_making *g, size_t index) {
   const struct grid_cell *cell = &g->cells[g->beads[main].cell];
   size_t column = cell->column;
   if (is_tail(g, main) && cell->row == bead->row &&
-      (!g->beads[main].turns || bead->turns)) {
+      !reads_back(g, bead, main) && (!g->beads[main].turns || bead->turns)) {
     append(g, index, g->beads[main].cell);
     return true;
   }
@@ -385,20 +388,62 @@ static bool place_beads(struct grid_making *g) {
   return true;
 }
 
+/* Nets */
+
+/* Nets that lines join. */
+struct grid_nets {
+  struct diagram_part **at; /* all nets */
+  size_t *first;            /* by net: the first one that lines join to it */
+  size_t count;
+};
+
+/* The chain of a block that is drawn once, or of the net. */
+static struct diagram_part *chain_of(struct diagram_part *net) {
+  struct diagram_part *last = net->first;
+  while (last && last->next)
+    last = last->next;
+  return last && last->kind == PART_FRAME && last->unit->call ? last->first
+                                                              : net;
+}
+
+static struct grid_nets join_nets(struct diagram *d) {
+  struct grid_nets nets = {0};
+  for (const struct diagram_part *net = d->parts; net; net = net->next)
+    nets.count++;
+  nets.at = arena_alloc(d->arena, nets.count + 1, sizeof(void *));
+  nets.first = arena_alloc(d->arena, nets.count + 1, sizeof *nets.first);
+  size_t *of = arena_alloc(d->arena, d->items.count + 1, sizeof *of), i = 0;
+  for (struct diagram_part *net = d->parts; net; net = net->next, i++) {
+    nets.at[i] = net;
+    nets.first[i] = i;
+    part_number(net, of, i);
+  }
+  for (i = 0; i < d->items.count; i++)
+    for (size_t k = 0; k < d->items.at[i].link_count; k++) {
+      const struct diagram_item *item = &d->items.at[i];
+      size_t a = nets.first[of[i]];
+      size_t b = nets.first[of[d->links.at[item->first_link + k].from]];
+      for (size_t n = 0; n < nets.count && a != b; n++)
+        if (nets.first[n] == (size_t)most((int64_t)a, (int64_t)b))
+          nets.first[n] = a < b ? a : b;
+    }
+  return nets;
+}
+
 /* Making */
 
 static bool gather(struct grid_making *g, struct diagram *d,
-                   const struct diagram_part *net) {
+                   const struct grid_nets *nets, size_t first) {
   *g = (struct grid_making){.d = d};
   g->bead_of = arena_alloc(d->arena, d->items.count + 1, sizeof *g->bead_of);
   for (size_t i = 0; i < d->items.count; i++)
     g->bead_of[i] = SIZE_MAX;
-  for (; net; net = net->next)
-    if (!add_beads(g, net))
+  for (size_t i = first; i < nets->count; i++)
+    if (nets->first[i] == first && !add_beads(g, chain_of(nets->at[i])))
       return false;
   sort_beads(g);
   for (size_t i = 0; i < g->count; i++)
-    number_items(g, g->beads[i].part, i);
+    part_number(g->beads[i].part, g->bead_of, i);
   find_reads(g);
   find_rows(g);
   return g->rows >= LEAST_ROWS && g->lines >= LEAST_LINES;
@@ -428,6 +473,10 @@ static void count_lines(const struct grid_making *g,
           g->beads[from].part->next == bead->part)
         continue;
       size_t column = b->column > a->column ? b->column : a->column + 1;
+      bool level = a->row == b->row && b->column == a->column + 1 &&
+                   g->way[a->column] != g->way[b->column];
+      if (level && grid->beside[column])
+        continue;
       if (!seen[column] && grid->beside[column] < MOST_BESIDE)
         grid->beside[column]++;
       if (!seen[column] && b->column > a->column + 1 &&
@@ -474,38 +523,42 @@ static struct diagram_part *make_grid(struct grid_making *g) {
   return part;
 }
 
-/* Makes one grid of `net` and the nets after it; `chain` then holds it. */
-static bool grid_from(struct diagram *d, const struct diagram_part *net,
-                      struct diagram_part *chain) {
+/* Makes one grid of the nets that are joined to one; the others then hold
+ * nothing. */
+static bool grid_from(struct diagram *d, const struct grid_nets *nets,
+                      size_t first) {
   struct grid_making *g = ARENA_NEW(d->arena, struct grid_making);
-  if (!gather(g, d, net) || !place_beads(g))
+  if (!gather(g, d, nets, first) || !place_beads(g))
     return false;
+  for (size_t i = first; i < nets->count; i++)
+    if (nets->first[i] == first)
+      nets->at[i]->first = i == first ? nets->at[i]->first : NULL;
+  struct diagram_part *chain = chain_of(nets->at[first]);
   chain->first = make_grid(g);
   chain->side = NULL;
   return true;
 }
 
 bool diagram_find_grids(struct diagram *d) {
+  struct grid_nets nets = join_nets(d);
+  struct diagram_part *grids = NULL, *others = NULL;
+  struct diagram_part **grid = &grids, **other = &others;
   bool found = false;
-  struct diagram_part *last = NULL;
   d->pyramid = false;
-  for (struct diagram_part *net = d->parts; net; net = net->next) {
-    struct diagram_part *part = net->first;
-    while (part && part->next)
-      part = part->next;
-    if (part && part->kind == PART_FRAME && part->unit->call)
-      found |= grid_from(d, part->first, part->first);
-    else
-      last = net;
+  for (size_t i = 0; i < nets.count; i++) {
+    struct diagram_part *net = nets.at[i];
+    bool made = nets.first[i] == i && grid_from(d, &nets, i);
+    if (made && chain_of(net) == net) {
+      *grid = net;
+      grid = &net->next;
+    } else if (net->first) {
+      *other = net;
+      other = &net->next;
+    }
+    found |= made;
   }
-  if (!last)
-    return found;
-  struct diagram_part *rest = last->next;
-  last->next = NULL; /* nets of calls come after it */
-  if (grid_from(d, d->parts, d->parts)) {
-    d->parts->next = rest;
-    return true;
-  }
-  last->next = rest;
+  *other = NULL;
+  *grid = others;
+  d->parts = grids;
   return found;
 }

@@ -156,11 +156,11 @@ static void add_stub(struct diagram *d, struct diagram_item *item,
 }
 
 /* True if the call that is drawn once shows what all equal calls read. An
- * overview shows it at their boxes, too. */
+ * overview and a grid show it at their boxes, too, the grid only as a line. */
 static bool is_shown_once(const struct diagram *d, const struct row *row,
-                          int64_t node) {
+                          int64_t node, bool cut) {
   const struct diagram_call *call = call_of_group(d, row->group);
-  if ((d->effort == EFFORT_BLOCKS || d->grids) &&
+  if ((d->effort == EFFORT_BLOCKS || d->grids) && !(d->grids && cut) &&
       row < &d->rows.at[d->sections.at[0].end])
     return false;
   for (size_t i = 0; call && i < call->shared_count; i++)
@@ -204,12 +204,15 @@ static void find_link(struct diagram *d, size_t index, int64_t reader, int k) {
     return;
   }
   size_t other = d->item_of_row[from];
-  if (other >= index || is_shown_once(d, row, node) ||
-      d->reader_of_item[other] == d->reading)
+  bool cut = d->cut && d->cut[d->link_count];
+  if (other >= index || d->reader_of_item[other] == d->reading ||
+      is_shown_once(d, row, node, false))
     return;
   d->reader_of_item[other] = d->reading;
   size_t number = d->link_count++;
-  if (d->cut && d->cut[number]) {
+  if (is_shown_once(d, row, node, cut))
+    return;
+  if (cut) {
     stub.from = other;
     add_stub(d, item, stub);
     return;

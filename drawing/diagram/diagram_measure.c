@@ -342,8 +342,10 @@ static void measure_grid(struct diagram *d, struct diagram_part *part) {
   int64_t *left = arena_alloc(d->arena, columns, sizeof *left);
   int64_t *right = arena_alloc(d->arena, columns, sizeof *right);
   int64_t *length = arena_alloc(d->arena, rows, sizeof *length);
-  for (struct diagram_part *c = part->first; c; c = c->next) {
+  for (struct diagram_part *c = part->first; c; c = c->next)
     part_measure(d, c);
+  grid_level(d, part);
+  for (struct diagram_part *c = part->first; c; c = c->next) {
     left[c->column] = most(left[c->column], c->left);
     right[c->column] = most(right[c->column], c->right);
     length[c->row] = most(length[c->row], c->length);
@@ -431,12 +433,8 @@ static void place_split(struct diagram *d, struct diagram_part *split) {
 static void place_grid(struct diagram *d, struct diagram_part *part) {
   const struct diagram_grid *grid = part->grid;
   for (struct diagram_part *c = part->first; c; c = c->next) {
-    int64_t along = grid->along[c->row];
-    if (c->flip)
-      along =
-          grid->along[c->row + 1] - grid->above[c->row + 1] * LANE - c->length;
     part_place(d, c, part->across + grid->across[c->column],
-               part->along + along);
+               part->along + grid->along[c->row] + c->ahead);
   }
 }
 

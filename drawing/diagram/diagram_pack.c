@@ -60,10 +60,17 @@ static void pack_column(const struct page_packing *p, struct diagram_column *c,
   }
 }
 
-static void pack_columns(struct page_packing *p, size_t count, int64_t width) {
+/* Returns whether a column has another place than before. */
+static bool pack_columns(struct page_packing *p, size_t count, int64_t width) {
+  bool moved = false;
   p->first = 0;
-  for (p->end = 0; p->end < count; p->end++)
-    pack_column(p, &p->at[p->order[p->end]], width);
+  for (p->end = 0; p->end < count; p->end++) {
+    struct diagram_column *c = &p->at[p->order[p->end]];
+    int64_t x = c->x, y = c->y;
+    pack_column(p, c, width);
+    moved = moved || x != c->x || y != c->y;
+  }
+  return moved;
 }
 
 /* After the net's, the longest column first. */
@@ -84,7 +91,9 @@ static int64_t pack_best(struct diagram_paper *l, struct page_packing *p) {
     total += column_width(&p->at[i]) + NARROW_GUTTER;
   for (int64_t width = total; width >= column_width(p->at);
        width -= most(total / 40, 1)) {
-    pack_columns(p, l->columns.count, width);
+    bool moved = pack_columns(p, l->columns.count, width);
+    if (!moved && width != total)
+      continue;
     paper_is_readable(l);
     if (l->scale > best_scale) {
       best_scale = l->scale;

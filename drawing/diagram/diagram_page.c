@@ -33,8 +33,7 @@ static void place_sides(struct sheet *s, const struct diagram_column *c,
                         const struct diagram_part *part) {
   for (struct diagram_part *side = part->side; side; side = side->next)
     part_place(diagram_at(s), side, c->across + side->shift,
-               c->flip ? part->along - side->length + part->length
-                       : c->along + side->ahead);
+               c->along + side->ahead);
 }
 
 static void place_column(struct sheet *s, struct diagram_column *c) {
@@ -86,15 +85,10 @@ static int64_t column_low(const struct sheet *s,
 static void turn_pen(struct sheet *s, const struct diagram_column *from,
                      const struct diagram_column *to) {
   struct diagram_pen *pen = &s->pen;
-  int64_t bottom = from->along + from->length + 2 * POINT;
   if (pen->count == 0)
     return;
-  int64_t low = from->flip == to->flip ? column_low(s, from) : bottom;
+  int64_t low = column_low(s, from);
   pen_to(pen, from->across + s->l->parts.at[from->end - 1].shift, low);
-  if (to->flip) {
-    pen_to(pen, to->across, low);
-    return;
-  }
   int64_t gutter = to->across - to->left - gutter_of(s->l) / 2;
   pen_to(pen, gutter, low);
   pen_to(pen, gutter, s->top - OVER);
@@ -181,24 +175,21 @@ static bool is_blocked(const struct diagram *d, int64_t lane, size_t index,
 }
 
 /* Leaves an item at its side, or below it if the side is blocked. */
-static void leave_item(struct sheet *s, const struct diagram_column *c,
-                       int64_t lane, size_t index, struct diagram_pen *pen) {
-  struct diagram *d = diagram_at(s);
+static void leave_item(struct diagram *d, int64_t lane, size_t index,
+                       struct diagram_pen *pen) {
   const struct diagram_item *it = &d->items.at[index];
   int64_t along = item_middle(d, index);
-  bool side = s->l->is_u ||
-              (!item_sign(d, index) && !is_blocked(d, lane, index, along));
-  if (side) {
+  if (!item_sign(d, index) && !is_blocked(d, lane, index, along)) {
     pen_to(pen, item_side(d, index, true), along);
     return;
   }
   int64_t across = d->lr ? it->y + it->height / 2 : it->x + it->width / 2;
   int64_t exit = item_low(d, index);
-  exit += c->flip ? 0 : d->lr ? it->width : it->height;
-  along = exit + (c->flip ? -25 : 25);
+  exit += d->lr ? it->width : it->height;
+  along = exit + 25;
   for (int64_t far = 25; far <= 150; far += 15)
-    if (!is_blocked(d, lane, index, exit + (c->flip ? -far : far))) {
-      along = exit + (c->flip ? -far : far);
+    if (!is_blocked(d, lane, index, exit + far)) {
+      along = exit + far;
       break;
     }
   pen_to(pen, across, exit);
@@ -214,20 +205,16 @@ way_beside(struct sheet *s, const struct diagram_skip *skip, int *used) {
                         *b = &s->l->columns.at[to];
   struct diagram_pen pen = {.item = skip->from};
   int64_t end = item_middle(d, skip->to);
-  int64_t lane =
-      s->l->is_u ? a->across + a->right : lane_of_skip(skip, a, &used[from]);
-  leave_item(s, a, lane, skip->from, &pen);
-  int64_t start = pen.at[pen.count - 1].y;
-  if (!s->l->is_u) {
-    pen_to(&pen, lane, start);
-    if (to > from + 1 || to < from) {
-      int64_t corridor = s->top + s->length + ++s->used * LANE;
-      pen_to(&pen, lane, corridor);
-      lane = b->across - b->left - 35 - 45 * (s->entered++ % 5);
-      pen_to(&pen, lane, corridor);
-    }
-    pen_to(&pen, lane, end);
+  int64_t lane = lane_of_skip(skip, a, &used[from]);
+  leave_item(d, lane, skip->from, &pen);
+  pen_to(&pen, lane, pen.at[pen.count - 1].y);
+  if (to > from + 1 || to < from) {
+    int64_t corridor = s->top + s->length + ++s->used * LANE;
+    pen_to(&pen, lane, corridor);
+    lane = b->across - b->left - 35 - 45 * (s->entered++ % 5);
+    pen_to(&pen, lane, corridor);
   }
+  pen_to(&pen, lane, end);
   pen_to(&pen, item_side(d, skip->to, to == from), end);
   return pen;
 }
@@ -303,7 +290,7 @@ enum { MOST_ROUTED = 100 }; /* skips; more make no picture clear */
 /* In a frame, a lane is the clearest way where no box is between. */
 static bool is_routed(struct sheet *s, const struct diagram_skip *skip,
                       int *used) {
-  if (s->l->is_u || s->l->skips.count > MOST_ROUTED)
+  if (s->l->skips.count > MOST_ROUTED)
     return false;
   if (!skip_is_framed(skip) || skip->in_grid)
     return true;
@@ -385,13 +372,12 @@ static void draw_skips(struct sheet *s) {
 
 void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   struct diagram *d = l->d;
-  struct sheet s = {.l = l,
-                    .page = page,
-                    .across = edge_of(d),
-                    .top = edge_of(d) + (l->columns.count > 1 && !l->is_u
-                                             ? 3 * POINT + OVER
-                                             : 8 * POINT),
-                    .pen = {.item = NO_ITEM}};
+  struct sheet s = {
+      .l = l,
+      .page = page,
+      .across = edge_of(d),
+      .top = edge_of(d) + (l->columns.count > 1 ? 3 * POINT + OVER : 8 * POINT),
+      .pen = {.item = NO_ITEM}};
   d->scene = scene;
   columns_number(l);
   int64_t title = title_draw(d, paper_width(l) - 2 * edge_of(d), false);

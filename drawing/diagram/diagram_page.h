@@ -39,7 +39,6 @@ struct diagram_column {
   int64_t across, along;
   size_t page;
   int lanes; /* of skips, on its right */
-  bool flip; /* the right half of a U */
 };
 
 struct page_list {
@@ -48,7 +47,7 @@ struct page_list {
 };
 
 /* Forms of a picture, the first that fits is taken. */
-enum diagram_form { FORM_U, FORM_GRID, FORM_COLUMNS, FORMS };
+enum diagram_form { FORM_GRID, FORM_COLUMNS, FORMS };
 
 struct diagram_paper {
   struct diagram *d;
@@ -58,17 +57,14 @@ struct diagram_paper {
   size_t *column_of_part; /* by columns_number() */
   VEC(struct diagram_column) columns;
   size_t page_count;
-  int corridors;  /* below the columns, for skips that pass some */
-  int64_t scale;  /* of the layout on a page, in parts of WHOLE */
-  int64_t height; /* at that scale */
-  bool is_u;
+  int corridors;     /* below the columns, for skips that pass some */
+  int64_t scale;     /* of the layout on a page, in parts of WHOLE */
+  int64_t height;    /* at that scale */
   bool packed;       /* columns have places of their own */
-  bool opened;       /* a frame was cut or removed */
   bool tall;         /* no page limits its height */
   bool paged;        /* sides must not cross the end of a page */
   bool made[FORMS];  /* the parts are current for a form */
   bool has_sources;  /* some sources can be drawn at stubs */
-  bool no_u;         /* no skips that a U could show */
   bool no_grid;      /* no net or block for a grid */
   bool has_grid;     /* some boxes make one, though no pyramid */
   bool *cuts[FORMS]; /* cut links: of boxes with many; distant, too */
@@ -76,9 +72,8 @@ struct diagram_paper {
 
 /* The gap between columns, in which skips may pass. */
 static inline int64_t gutter_of(const struct diagram_paper *l) {
-  return l->d->c->options->picture_width && (l->is_u || !l->skips.count)
-             ? NARROW_GUTTER
-             : GUTTER;
+  return l->d->c->options->picture_width && !l->skips.count ? NARROW_GUTTER
+                                                            : GUTTER;
 }
 
 /* The maximum width at which text stays readable. */
@@ -87,9 +82,6 @@ int64_t paper_width(const struct diagram_paper *l);
 /* The scale of a picture of that size on its paper. */
 int64_t paper_scale(const struct diagram_paper *l, int64_t width,
                     int64_t height);
-
-/* Notes for each item the part that has it. */
-void diagram_number_parts(struct diagram_paper *l);
 
 /* Notes for each part its column, for skips; then the column of an item. */
 void columns_number(struct diagram_paper *l);
@@ -122,12 +114,6 @@ bool layout_packed(struct diagram_paper *l);
 /* The same on as many pages as needed; false if the net or a call is too large
  * for one. */
 bool layout_packed_pages(struct diagram_paper *l);
-
-/* diagram_u.c: true if maps shrink and grow below skips. */
-bool net_is_u(const struct compiled *c);
-
-/* Lays out a U; false if the skips do not nest or it would be too large. */
-bool layout_u(struct diagram_paper *l);
 
 /* Lays out the best columns; false if they are not readable on a page. */
 bool layout_columns(struct diagram_paper *l);

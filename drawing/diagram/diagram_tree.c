@@ -105,6 +105,22 @@ static struct diagram_place place_of(const struct region *r, int64_t unit) {
   return unit == FROM_ENTRY ? start : unit < 0 ? nowhere : r->places[unit];
 }
 
+static int64_t unit_of(const struct region *r, size_t item) {
+  if (item == r->entry)
+    return FROM_ENTRY;
+  size_t low = 0, high = r->count;
+  if (item < r->units[0]->first)
+    return FROM_NOWHERE;
+  while (high - low > 1) {
+    size_t middle = low + (high - low) / 2;
+    if (r->units[middle]->first <= item)
+      low = middle;
+    else
+      high = middle;
+  }
+  return r->units[low]->end - 1 == item ? (int64_t)low : FROM_NOWHERE;
+}
+
 /* Takes the elements from `at` on out of a chain and returns them as a part. */
 static struct diagram_part *take_tail(struct region *r, size_t chain,
                                       int64_t at) {
@@ -277,26 +293,26 @@ static void add_branches(struct region *r, struct diagram_part *split,
 
 /* Maximum boxes in a branch beside an empty one. */
 static size_t long_skip(const struct region *r, int64_t fork) {
-  size_t most = r->d->long_skip;
-  if (r->d->effort == EFFORT_NONE || fork < 0 || most < LONG_NAMED)
-    return most;
-  return item_has_name(r->d, r->units[fork]->end - 1) ? LONG_NAMED : most;
+  bool named = r->d->effort != EFFORT_NONE && fork >= 0 &&
+               item_has_name(r->d, r->units[fork]->end - 1);
+  return named ? LONG_NAMED : LONG_SKIP;
 }
 
 enum { SHORT_BRANCH = 4 /* units */ };
 
-/* True if an item of a branch reads neither its fork nor the branch. */
+/* True if an item of a branch reads neither its fork nor the branch, whose
+ * units may be inside a split. */
 static bool reads_beside(const struct region *r, const struct chain *chain,
                          int64_t at, size_t item, int64_t fork) {
   const struct diagram *d = r->d;
+  size_t first = r->units[chain->all.at[at].unit]->first;
   for (size_t k = 0; k < d->items.at[item].link_count; k++) {
     size_t from = link_of(d, item, k)->from;
-    bool known = fork >= 0 && from == r->units[fork]->end - 1;
-    for (size_t i = (size_t)at; i < chain->all.count && !known; i++) {
-      const struct diagram_unit *unit = r->units[chain->all.at[i].unit];
-      known = from >= unit->first && from < unit->end;
-    }
-    if (!known && from != r->entry)
+    struct diagram_place p = place_of(r, unit_of(r, from));
+    bool known =
+        from == r->entry || (fork >= 0 && from == r->units[fork]->end - 1) ||
+        (from >= first && (p.chain < 0 || &r->chains.at[p.chain] == chain));
+    if (!known)
       return true;
   }
   return false;
@@ -369,8 +385,10 @@ static bool can_split(struct region *r, const struct inputs *in, int64_t fork,
     return false;
   if (has_tail && !is_dead(r, (size_t)f.chain, f.at + 1, item + 1) && !r->root)
     return false;
+  bool turns = r->d->grids && !item_sign(r->d, item); /* a column, as in a U */
+  size_t longest = turns ? LONG_TURN : long_skip(r, fork);
   return !(r->root && real == 1 && tail &&
-           tail_items(r, (size_t)f.chain, f.at + 1) > long_skip(r, fork));
+           tail_items(r, (size_t)f.chain, f.at + 1) > longest);
 }
 
 static struct diagram_part *join_part(struct region *r, int64_t unit) {
@@ -413,22 +431,6 @@ static bool split(struct region *r, int64_t unit, const struct inputs *in) {
 }
 
 /* Units in order */
-
-static int64_t unit_of(const struct region *r, size_t item) {
-  if (item == r->entry)
-    return FROM_ENTRY;
-  size_t low = 0, high = r->count;
-  if (item < r->units[0]->first)
-    return FROM_NOWHERE;
-  while (high - low > 1) {
-    size_t middle = low + (high - low) / 2;
-    if (r->units[middle]->first <= item)
-      low = middle;
-    else
-      high = middle;
-  }
-  return r->units[low]->end - 1 == item ? (int64_t)low : FROM_NOWHERE;
-}
 
 static struct inputs inputs_of(struct region *r,
                                const struct diagram_unit *unit) {
@@ -515,4 +517,14 @@ static struct diagram_part *region_part(struct diagram *d,
 struct diagram_part *diagram_find_parts(struct diagram *d,
                                         struct diagram_unit *units) {
   return units ? region_part(d, units, NO_ITEM, true) : NULL;
+}
+
+void part_number(const struct diagram_part *part, size_t *of_item,
+                 size_t number) {
+  for (const struct diagram_part *p = part->first; p; p = p->next)
+    part_number(p, of_item, number);
+  for (const struct diagram_part *p = part->side; p; p = p->next)
+    part_number(p, of_item, number);
+  if (part->kind == PART_BOX || part->kind == PART_SPLIT)
+    of_item[part->item] = number;
 }
