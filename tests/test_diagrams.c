@@ -560,12 +560,16 @@ static void a_tail_of_all_stands_in_the_legend(void **state) {
   picture_free(&p);
 }
 
-static double place_of(const struct picture *p, const char *text) {
+static const struct words *words_of(const struct picture *p, const char *text) {
   for (size_t i = 0; i < p->word_count; i++)
     if (strcmp(p->words[i].text, text) == 0)
-      return p->words[i].x;
+      return &p->words[i];
   fail_msg("no `%s`", text);
-  return 0;
+  return NULL;
+}
+
+static double place_of(const struct picture *p, const char *text) {
+  return words_of(p, text)->x;
 }
 
 /* Lines that run straight from one side of a U to the other. */
@@ -638,9 +642,11 @@ static void a_source_stands_beside_what_it_feeds(void **state) {
   struct picture p = draw("examples/zoo/sd_unet.net", "--labels=source");
   assert_texts(&p, "text", 3);
   assert_texts(&p, "77×768", 1);
-  double input = place_of(&p, "77×768"),
-         block = place_of(&p, "(C) transformer");
-  assert_true(input < block); /* in (A), which is the first to read it */
+  const struct words *input = words_of(&p, "77×768");
+  const struct words *block = words_of(&p, "(A) down[1]: block 0 320");
+  /* In (A), which is the first to read it. */
+  assert_true(fabs(input->x - block->x) < 100);
+  assert_true(input->y > block->y && input->y < block->y + 60);
   picture_free(&p);
   struct picture detr = draw("examples/zoo/detr.net", "--labels=source");
   assert_texts(&detr, "encoder (C)  × 6", 1);

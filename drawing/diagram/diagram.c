@@ -410,11 +410,12 @@ static bool find_layout(struct diagram_paper *l) {
   struct largest grid = {.scale = -1};
   if (find_grid(l, true, &grid))
     return true;
-  bool tried[EFFORTS] = {false};
+  bool cut[EFFORTS]; /* possible efforts with links that are cut */
   for (int k = 0; k < EFFORTS; k++) {
     enum diagram_effort effort = (enum diagram_effort)k;
-    tried[k] = make_effort(l, effort) && net_is_whole(l);
-    if (tried[k] && try_levels(l, effort, FORM_COLUMNS, &largest))
+    bool possible = make_effort(l, effort), whole = possible && net_is_whole(l);
+    cut[k] = possible && !whole;
+    if (whole && try_levels(l, effort, FORM_COLUMNS, &largest))
       return true;
   }
   if (find_grid(l, false, &grid))
@@ -424,7 +425,7 @@ static bool find_layout(struct diagram_paper *l) {
     return try_layout(l, grid.attempt);
   }
   for (int k = 0; k < EFFORTS; k++)
-    if (make_effort(l, (enum diagram_effort)k) && !tried[k] &&
+    if (cut[k] && make_items(l, (enum diagram_effort)k) &&
         try_levels(l, (enum diagram_effort)k, FORM_COLUMNS, &largest))
       return true;
   make_items(l, largest.attempt.effort);
@@ -444,33 +445,56 @@ static int64_t length_of(struct diagram_paper *l, struct attempt a) {
                              : l->height * READABLE / l->scale * 2;
 }
 
-/* Finds the shortest layout of any height; of equal ones the most detailed. */
+/* A layout and its length. */
+struct shortest {
+  struct attempt attempt;
+  int64_t length;
+};
+
+/* Notes a layout that is a tenth shorter than the others. A grid has no smaller
+ * letters. */
+static void note_shortest(struct diagram_paper *l, struct attempt a,
+                          struct shortest *shortest) {
+  int64_t length = length_of(l, a);
+  if (a.form == FORM_GRID && l->scale < READABLE)
+    return;
+  if (length < shortest->length / 10 * 9 || shortest->length == INT64_MAX)
+    *shortest = (struct shortest){a, length};
+}
+
+static struct shortest find_shortest_grid(struct diagram_paper *l) {
+  struct shortest shortest = {.length = INT64_MAX};
+  for (int k = 0; k < GRIDDED && net_has_rows(l->d); k++) {
+    struct attempt a = {.effort = gridded[k], .form = FORM_GRID};
+    if ((a.effort != EFFORT_BLOCKS || shortest.length == INT64_MAX) &&
+        make_gridded(l, a.effort))
+      for (; a.level <= LAST_LEVEL; a.level++)
+        note_shortest(l, a, &shortest);
+  }
+  return shortest;
+}
+
+/* Finds the shortest layout of any height; of equal ones the most detailed. A
+ * grid, in which no line is cut, may be a third longer. */
 static void find_shortest(struct diagram_paper *l) {
-  struct attempt best = {.form = FORM_COLUMNS};
-  int64_t least = INT64_MAX;
+  struct shortest best = {.length = INT64_MAX};
   size_t boxes = SIZE_MAX / 2;
   l->tall = true; /* long rather than too small */
-  struct largest grid = {.scale = -1};
-  if (find_grid(l, true, &grid) || find_grid(l, false, &grid))
-    return;
+  struct shortest grid = find_shortest_grid(l);
   for (int k = EFFORTS; k-- > 0;) {
     struct attempt a = {.effort = (enum diagram_effort)k, .form = FORM_COLUMNS};
     if (!make_items(l, a.effort) || l->d->items.count > 2 * boxes)
       continue;
     boxes = boxes < l->d->items.count ? boxes : l->d->items.count;
     a.level = l->d->items.count > MOST_BOXES ? COLUMN_LEVEL : 0;
-    for (; a.level < LEVELS; a.level++) {
-      if (a.level == LAST_LEVEL)
-        continue;
-      int64_t length = length_of(l, a);
-      if (length < least / 10 * 9 || least == INT64_MAX) {
-        least = length;
-        best = a;
-      }
-    }
+    for (; a.level < LEVELS; a.level++)
+      if (a.level != LAST_LEVEL)
+        note_shortest(l, a, &best);
   }
-  make_items(l, best.effort);
-  try_layout(l, best);
+  if (grid.length < INT64_MAX && grid.length / 4 <= best.length / 3)
+    best = grid;
+  make_items(l, best.attempt.effort);
+  try_layout(l, best.attempt);
 }
 
 void diagram_find_drawing(struct diagram *d) {
