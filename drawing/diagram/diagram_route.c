@@ -41,6 +41,14 @@ struct route_entry {
   int64_t state;
 };
 
+/* Where lines reach a box. */
+struct route_side {
+  int direction;
+  int64_t fixed;       /* the cell across the side */
+  int64_t first, last; /* cells along the side */
+  int64_t end;         /* of the box: where the line ends */
+};
+
 struct router {
   struct arena *arena;
   int64_t step, columns, rows;
@@ -49,7 +57,9 @@ struct router {
   struct route_cell *cells;
   struct route_step *steps; /* by state: cell and direction */
   VEC(struct route_entry) heap;
-  struct point low, high;   /* the box that is looked for */
+  struct point low, high; /* the box that is looked for */
+  struct route_side sides[4];
+  int closed;               /* of its sides */
   struct point least, last; /* the cells in which a line stays */
   int run;                  /* number of the line */
   int64_t left;             /* states to look at, for all lines together */
@@ -242,13 +252,6 @@ static void look_around(struct router *r, int64_t state) {
 
 /* Ends: cells beside a box, each with the way to its side. */
 
-struct route_side {
-  int direction;
-  int64_t fixed;       /* the cell across the side */
-  int64_t first, last; /* cells along the side */
-  int64_t end;         /* of the box: where the line ends */
-};
-
 /* The sides of a box: left, right, top and bottom. */
 static struct route_side side_of(const struct router *r,
                                  const struct route_box *box, int number,
@@ -280,21 +283,23 @@ static int64_t state_at(const struct router *r, const struct route_side *side,
   return (row * r->columns + column) * DIRECTIONS + direction;
 }
 
-/* The side of the box at which a state ends, or -1. The line may bend there. */
-static int side_at(const struct router *r, const struct route_box *to,
-                   int64_t state) {
+/* The side of the box at which a state ends; NULL: none. The line may bend
+ * there. */
+static const struct route_side *side_at(const struct router *r, int64_t state) {
   int direction = (int)(state % DIRECTIONS);
+  int64_t cell = state / DIRECTIONS;
+  int64_t x = cell % r->columns, y = cell / r->columns;
   for (int s = 0; s < 4; s++) {
-    struct route_side side = side_of(r, to, s, HEAD);
-    int32_t on = r->cells[state / DIRECTIONS].line[side.direction];
-    if (s == to->closed ||
-        (direction != side.direction && on != FREE && on != r->owner))
-      continue;
-    for (int64_t i = side.first; i <= side.last; i++)
-      if (state_at(r, &side, i, direction) == state)
-        return s;
+    const struct route_side *side = &r->sides[s];
+    int32_t on = r->cells[cell].line[side->direction];
+    bool along_x = side->direction == ALONG_X;
+    int64_t at = along_x ? y : x;
+    if (s != r->closed && (along_x ? x : y) == side->fixed &&
+        at >= side->first && at <= side->last &&
+        (direction == side->direction || on == FREE || on == r->owner))
+      return side;
   }
-  return -1;
+  return NULL;
 }
 
 /* Begins at the sides of a box. The number of a side is -2 - `from`. */
@@ -312,9 +317,9 @@ static void start(struct router *r, const struct route_box *from) {
 
 /* Follows the way back from its end: its points, the last one first. */
 static size_t follow(const struct router *r, int64_t state,
-                     const struct route_box *from, const struct route_box *to,
-                     struct point *points, size_t room) {
-  struct route_side side = side_of(r, to, side_at(r, to, state), HEAD);
+                     const struct route_box *from, struct point *points,
+                     size_t room) {
+  struct route_side side = *side_at(r, state);
   size_t count = 0;
   int64_t next = 0;
   bool x = side.direction == ALONG_X;
@@ -359,17 +364,20 @@ size_t router_lead(struct router *r, const struct route_box *from,
   r->low = (struct point){column_at(r, to->x), line_at(r, to->y)};
   r->high = (struct point){column_at(r, to->x + to->width),
                            line_at(r, to->y + to->height)};
+  for (int s = 0; s < 4; s++)
+    r->sides[s] = side_of(r, to, s, HEAD);
+  r->closed = to->closed;
   start(r, from);
   while (r->heap.count && r->left-- > 0) {
     int64_t state = heap_pop(r).state;
     if (r->steps[state].done)
       continue;
     r->steps[state].done = true;
-    if (side_at(r, to, state) < 0) {
+    if (!side_at(r, state)) {
       look_around(r, state);
       continue;
     }
-    size_t count = follow(r, state, from, to, points, room);
+    size_t count = follow(r, state, from, points, room);
     for (size_t i = 1; i < count; i++)
       mark_line(r, points[i - 1], points[i], r->owner);
     for (size_t i = 0; i < count / 2; i++) {
