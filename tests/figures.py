@@ -2,7 +2,8 @@
 """figures.py NETC FILE...: the picture of a net has the edges of its paper's
 figure. A file names the figure, the net, and an edge a line, `FROM > TO`, by
 the words of the boxes; `#2` is the second box with these words. Each edge is
-one line that touches both boxes.
+one line that touches both boxes. `! FROM > TO` is an edge that the picture
+lacks: once it is drawn, the `!` must go.
 """
 import re
 import subprocess
@@ -61,18 +62,18 @@ def check(netc, name):
     picture = tree.fromstring(svg)
     boxes, drawn, wrong = boxes_of(picture), list(lines_of(picture)), 0
     for edge in edges:
-        ends = []
+        lacks, edge, ends = edge.startswith("! "), edge.removeprefix("! "), []
         for end in edge.split(" > "):
             words, _, number = end.partition(" #")
             found = boxes.get(words, [])
             ends.append(found[int(number or 1) - 1:][:1])
         if not (ends[0] and ends[1]):
             print(f"{name}: `{edge}`: no such box; there are {sorted(boxes)}")
-        elif any(touches(a, ends[0][0], NEAR) and touches(b, ends[1][0], HEAD)
-                 for a, b in drawn):
+        elif lacks != any(touches(a, ends[0][0], NEAR) and
+                          touches(b, ends[1][0], HEAD) for a, b in drawn):
             continue
         else:
-            print(f"{name}: `{edge}` is not one line")
+            print(f"{name}: `{edge}` is {'now' if lacks else 'not'} one line")
         wrong += 1
     return wrong
 
