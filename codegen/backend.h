@@ -47,6 +47,7 @@ struct compiled {
   bool inlined; /* in an HTML page: links lead to source lines */
   const struct answer **answer;         /* cached: asked.h */
   const struct serving_answer **served; /* cached */
+  const char **note; /* set by an output that lacks something asked for */
 };
 
 /* The units of an output. */

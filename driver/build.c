@@ -190,6 +190,10 @@ static int check_kinds(struct net_options *o) {
   if (o->dynamic && !o->wanted_count)
     return complain(EXIT_USAGE, "--dynamic needs a model to write: add `-o "
                                 "x.onnx`");
+  if (o->look.picture_height && !writes(o, "svg") && !writes(o, "pdf") &&
+      !writes(o, "png") && !writes(o, "tex"))
+    return complain(EXIT_USAGE, "--height is for diagrams: add `-o x.svg`, "
+                                "`x.pdf`, `x.png` or `x.tex`");
   if (o->live && !writes(o, "html"))
     return complain(EXIT_USAGE, "--live needs a page: add `-o x.html`");
   if (o->live && live_check(o) != EXIT_DONE)
@@ -218,16 +222,28 @@ static bool write_sink(void *user, const char *bytes, size_t length) {
   return false;
 }
 
+/* The exit status for an output; prints a note on it. */
+static int emitted(struct netc *netc, const struct net_options *o,
+                   const char *path, enum netc_status status) {
+  if (strcmp(path, "-") == 0)
+    path = o->files.at[0];
+  if (status == NETC_OK && *netc_message(netc))
+    say_note(path, "`--depth 1` draws one box for each group", "%s",
+             netc_message(netc));
+  return exit_status_of(netc, status);
+}
+
 static int write_picture(struct netc *netc, struct net_options *o,
-                         const char *kind, FILE *file) {
+                         const char *kind, const char *path, FILE *file) {
   struct bytes dot = {0};
   char drawing[32]; /* "timeline.png" is drawn from "timeline.drawing" */
   snprintf(drawing, sizeof drawing, "%.*sdrawing",
            (int)(strlen(kind) - strlen("png")), kind);
   enum netc_status status =
       netc_emit(netc, drawing, &o->look, bytes_sink, &dot);
-  int result = status == NETC_OK ? graphviz_render(&dot, file)
-                                 : exit_status_of(netc, status);
+  int result = emitted(netc, o, path, status);
+  if (status == NETC_OK)
+    result = graphviz_render(&dot, file);
   bytes_free(&dot);
   return result;
 }
@@ -271,7 +287,7 @@ static int write_emitted(struct netc *netc, struct net_options *o,
     return output_failed(path, writing.error);
   if (status == NETC_ERROR) /* the output is refused; the net has no error */
     return complain(EXIT_SOURCE, "%s: %s", o->files.at[0], netc_message(netc));
-  return exit_status_of(netc, status);
+  return emitted(netc, o, path, status);
 }
 
 static int write_live(struct netc *netc, struct net_options *o, FILE *file) {
@@ -306,7 +322,7 @@ static int write_one(struct netc *netc, struct net_options *o, const char *kind,
                      const char *path, FILE *file) {
   const struct export_kind *exported = export_find(kind);
   if (picture_find(kind))
-    return write_picture(netc, o, kind, file);
+    return write_picture(netc, o, kind, path, file);
   if (exported)
     return exported->write(
         &(struct export_request){.netc = netc,

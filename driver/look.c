@@ -65,12 +65,13 @@ int look_set_unfold(struct netc_options *look, const char *value) {
                   value);
 }
 
-int look_set_width(struct netc_options *look, const char *value) {
+int look_set_length(enum option_id option, const char *value, int64_t *length) {
   static const struct {
     const char *unit;
     double tenths;
   } units[] = {
       {"pt", 10}, {"mm", 720 / 25.4}, {"cm", 7200 / 25.4}, {"in", 720}};
+  const struct option_row *row = option_row(option);
   size_t digits = strspn(value, "0123456789");
   digits +=
       value[digits] == '.' ? 1 + strspn(value + digits + 1, "0123456789") : 0;
@@ -79,14 +80,14 @@ int look_set_width(struct netc_options *look, const char *value) {
       continue;
     double tenths = strtod(value, NULL) * units[i].tenths;
     if (tenths < NETC_LEAST_WIDTH || tenths > NETC_MOST_WIDTH)
-      return complain(EXIT_USAGE,
-                      "--width %s: the width must be from %dpt to %dpt", value,
-                      NETC_LEAST_WIDTH / 10, NETC_MOST_WIDTH / 10);
-    look->picture_width = (int64_t)(tenths + 0.5);
+      return complain(EXIT_USAGE, "--%s %s: the %s must be from %dpt to %dpt",
+                      row->name, value, row->name, NETC_LEAST_WIDTH / 10,
+                      NETC_MOST_WIDTH / 10);
+    *length = (int64_t)(tenths + 0.5);
     return EXIT_DONE;
   }
   return complain(EXIT_USAGE,
-                  "--width %s: write a length with a unit (pt, mm, cm or in): "
-                  "`--width 240pt`",
-                  value);
+                  "--%s %s: write a length with a unit (pt, mm, cm or in): "
+                  "`%s`",
+                  row->name, value, row->shown);
 }

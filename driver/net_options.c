@@ -414,7 +414,10 @@ static int call_option(struct net_options *o, enum option_id option,
   case OPTION_CONFINE: return net_options_confine(o->netc, value);
   case OPTION_WARNING: return set_warning(o, value);
   case OPTION_DEPENDENCIES: return add_dependency(o, value);
-  case OPTION_WIDTH: return look_set_width(&o->look, value);
+  case OPTION_WIDTH:
+    return look_set_length(option, value, &o->look.picture_width);
+  case OPTION_HEIGHT:
+    return look_set_length(option, value, &o->look.picture_height);
   case OPTION_DEPTH: return set_depth(o, value);
   case OPTION_COLUMNS: return look_set_columns(&o->look, value);
   case OPTION_SORT: return look_set_sort(&o->look, value);

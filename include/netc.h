@@ -75,7 +75,8 @@ NETC_API struct netc *netc_open(netc_resize_fn *resize, void *user);
 NETC_API void netc_close(struct netc *netc);
 
 /* Message about the last NETC_USAGE or NETC_IO, or NETC_ERROR of an output;
- * valid until the next call. */
+ * after NETC_OK of netc_emit a note on the output, or "". It is valid until the
+ * next call. */
 NETC_API const char *netc_message(const struct netc *netc);
 
 /*
@@ -444,9 +445,11 @@ struct netc_options {
   const struct netc_front *front; /* required by "pareto.svg" and similar */
   bool details; /* add PyTorch's allocator and all kinds of tensors to the
                    report */
+  int64_t picture_height; /* height of a diagram's page, in tenths of a point;
+                             0: A4's */
 };
 
-/* Limits of netc_options.picture_width. */
+/* Limits of netc_options.picture_width and picture_height. */
 enum { NETC_LEAST_WIDTH = 1000, NETC_MOST_WIDTH = 300000 };
 
 /* Sets `name` to the prefix of names in C with these options: "vgg16". It is

@@ -11,6 +11,11 @@ struct emission {
   void *user;
 };
 
+static bool is_length(int64_t length) {
+  return length == 0 ||
+         (length >= NETC_LEAST_WIDTH && length <= NETC_MOST_WIDTH);
+}
+
 static bool are_valid(const struct netc_options *o) {
   const struct column *chosen[COLUMN_MOST], *by;
   struct slice wrong;
@@ -19,8 +24,7 @@ static bool are_valid(const struct netc_options *o) {
   return (unsigned)o->units <= NETC_BYTES && o->depth >= NETC_TOTALS_ONLY &&
          (unsigned)o->direction <= NETC_RIGHT &&
          (unsigned)o->tint <= NETC_TINT_PARAMS && o->notes <= NETC_NOTE_ALL &&
-         (o->picture_width == 0 || (o->picture_width >= NETC_LEAST_WIDTH &&
-                                    o->picture_width <= NETC_MOST_WIDTH)) &&
+         is_length(o->picture_width) && is_length(o->picture_height) &&
          o->width >= 0 && o->height >= 0 && o->top >= 0 && !wrong.at &&
          (!o->sort || (by && by->value));
 }
@@ -79,8 +83,9 @@ static void write_output(struct call *call, const struct backend *backend,
   struct expansion expansion = load->expansion;
   const struct serving_answer *served = NULL;
   const struct answer *answer = NULL;
-  const char *why;
+  const char *why, *note = "";
   compiled.options = &e->options;
+  compiled.note = &note;
   compiled.answer = &answer;
   compiled.served = &served;
   compiled.arena = model.arena = expansion.arena = &call->scratch;
@@ -105,6 +110,7 @@ static void write_output(struct call *call, const struct backend *backend,
   }
   struct text out = text_to(&call->scratch, e->sink, e->user);
   backend->emit(&compiled, &out);
+  context_say(call->netc, "%s", note);
   if (!text_flush(&out))
     refuse(call, NETC_IO, "the output could not be written");
 }

@@ -202,7 +202,7 @@ static int count_escapes(const struct picture *p, const char *net) {
 
 struct pages {
   int count;
-  double least, widest, longest;
+  double least, widest, longest, highest;
 };
 
 static struct pages read_pages(const char *pdf) {
@@ -219,6 +219,7 @@ static struct pages read_pages(const char *pdf) {
       pages.count++;
       pages.widest = fmax(pages.widest, fmin(width, height));
       pages.longest = fmax(pages.longest, fmax(width, height));
+      pages.highest = fmax(pages.highest, height);
     }
     if (!drawn && length > 3 && strncmp(line + length - 3, "1 j", 3) == 0)
       scale = strtod(line, NULL);
@@ -352,6 +353,36 @@ static void check_lines(const char *net, const char *options) {
   picture_free(&p);
 }
 
+enum { LOW = 4252 }; /* 150 mm */
+
+/* A note says that a page is too small, exactly if it is. */
+static void check_note(const char *net, const struct run *r, double height,
+                       double letters) {
+  bool noted = strstr(r->err, "note: the page is too small: ") != NULL;
+  bool high = height > LOW / 10.0;
+  assert_int_equal(r->status, 0);
+  if (noted ? !high && letters > 6.005 : high || letters < 5.995)
+    fail_msg("%s: %.1f pt high, letters of %.2f pt: %s", net, height, letters,
+             r->err);
+}
+
+/* With --height a picture is at most so high with letters of 6 pt, or a note
+ * says that it is higher; pages are never higher. */
+static void check_height(const char *net) {
+  struct run r = run("%s --height 150mm --emit=svg %s", NETC, net);
+  struct picture p = read_picture(r.out);
+  double wide = strtod(strstr(p.svg, "viewBox=\"0 0 ") + 13, NULL);
+  check_note(net, &r, p.height, p.least * p.width / wide);
+  r.out = NULL; /* kept by the picture */
+  run_free(&r);
+  picture_free(&p);
+  r = run("%s --height 150mm --emit=pdf %s", NETC, net);
+  struct pages pages = read_pages(r.out);
+  assert_true(pages.highest <= LOW / 10.0);
+  check_note(net, &r, pages.highest, pages.least);
+  run_free(&r);
+}
+
 /* One A4 page that can be read; a picture that says the same both ways. */
 static void check_zoo(void **state) {
   const struct zoo_row *row = *state;
@@ -375,6 +406,7 @@ static void check_zoo(void **state) {
   struct picture narrow = draw(row->net, "--width 500pt");
   assert_int_equal(count_escapes(&narrow, row->net), 0);
   picture_free(&narrow);
+  check_height(row->net);
 }
 
 /* Single facts */

@@ -12,7 +12,7 @@ struct look {
   bool source, unfold, expand;
   enum netc_direction direction;
   enum netc_tint tint;
-  int64_t width;
+  int64_t width, height;
 };
 
 enum { LOOKS = 48, PRIME = 29, RANDOM_NETS = 500 };
@@ -23,6 +23,7 @@ static struct look look_at(size_t number) {
   return (struct look){.source = number & 1,
                        .direction = number & 2 ? NETC_RIGHT : NETC_DOWN,
                        .width = widths[number / 4 % 4],
+                       .height = widths[number / 16 % 4],
                        .unfold = number / 16 % 3 == 1,
                        .expand = number / 16 % 3 == 2,
                        .tint = (enum netc_tint)(number % 4)};
@@ -43,7 +44,8 @@ static int emit_all(struct netc *netc, size_t number) {
                                  .expand = look.expand,
                                  .direction = look.direction,
                                  .tint = look.tint,
-                                 .picture_width = look.width};
+                                 .picture_width = look.width,
+                                 .picture_height = look.height};
   struct netc_output_kind kind = {.size = sizeof kind};
   int written = 0;
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {

@@ -505,13 +505,13 @@ static void papers_have_their_way(void **state) {
            "grep -aq 'MediaBox .0 0 240 ' %s/v.volumes.pdf",
            folder, folder, folder);
   expect(command, 0, NULL, NULL);
-  /* In two columns; folded where one page cannot hold it. A U is whole. */
+  /* In two columns; folded where one page cannot hold it. */
   static const struct {
     const char *net;
     int height;
   } columns[] = {{"zoo/vit", 370},      {"zoo/swin", 770},
                  {"resnet50", 640},     {"zoo/yolov3", 830},
-                 {"zoo/sd_unet", 1420}, {"zoo/detr", 1310}};
+                 {"zoo/sd_unet", 1080}, {"zoo/detr", 1310}};
   for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
     assert_true(height_of(columns[i].net,
                           "--labels=plain --legend=none --title '' "
@@ -521,6 +521,17 @@ static void papers_have_their_way(void **state) {
       "--width 240: write a length with a unit (pt, mm, cm or in): `--width");
   expect(NETC " examples/vgg16.net --width 1mm --emit=svg", 2, NULL,
          "from 100pt to 30000pt");
+  expect(NETC " examples/vgg16.net --height 1mm --emit=svg", 2, NULL,
+         "--height 1mm: the height must be from 100pt to 30000pt");
+  expect(NETC " examples/vgg16.net --height 200mm --emit=bars.svg", 2, NULL,
+         "--height is for diagrams: add `-o x.svg`, `x.pdf`, `x.png` or");
+  expect(NETC " examples/zoo/yolov8.net --direction=lr --width 84mm --emit=svg "
+              ">/dev/null",
+         0, NULL, "yolov8.net: note: the page is too small: the diagram is ");
+  expect(text_of(NETC " examples/unet.net --height 40mm -o %s/u.tex -o "
+                      "%s/u.png 2>&1 | grep -o 'note: .*small'",
+                 folder, folder),
+         0, "note: the page is too small\nnote: the page is too small\n", NULL);
   expect(NETC " examples/vgg16.net --title '' --emit=bars.svg", 0, NULL, NULL);
 }
 

@@ -70,9 +70,15 @@ static void mark_links(struct diagram *d) {
     part_draw(d, net, &(struct diagram_pen){.item = NO_ITEM});
 }
 
-static bool is_too_long(const struct diagram_part *part) {
+/* The length of a part that leaves room for a title and a legend. */
+static int64_t longest_part(const struct diagram_paper *l) {
+  return paper_height(l) - 400;
+}
+
+static bool is_too_long(const struct diagram_paper *l,
+                        const struct diagram_part *part) {
   return part->kind == PART_FRAME && part->unit->count == 1 &&
-         part->length > LONGEST_PART && part->first->kind == PART_CHAIN;
+         part->length > longest_part(l) && part->first->kind == PART_CHAIN;
 }
 
 /* Ends the frame before `next`, where another frame with its letter begins. */
@@ -97,20 +103,21 @@ static struct diagram_part *begin_frame(struct arena *arena,
  * its boxes elsewhere. False: it holds only one part, or its length is between
  * its parts.
  */
-static bool cut_frame(struct diagram *d, struct diagram_part *frame) {
+static bool cut_frame(const struct diagram_paper *l,
+                      struct diagram_part *frame) {
   struct diagram_part *part = frame->first->first, *next;
-  while (!part->next && is_too_long(part))
+  while (!part->next && is_too_long(l, part))
     part = frame->first->first = part->first->first;
   if (!frame->unit->call || !part->next)
     return false;
-  int64_t room = LONGEST_PART / 2;
+  int64_t room = longest_part(l) / 2;
   bool cut = false;
   for (; (next = part->next); part = next) {
     room -= part->length;
     if (room < next->length) {
       part->next = NULL;
-      frame = begin_frame(d->arena, frame, next);
-      room = LONGEST_PART / 2;
+      frame = begin_frame(l->d->arena, frame, next);
+      room = longest_part(l) / 2;
       cut = true;
     }
   }
@@ -122,13 +129,13 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
   bool taken_off = false;
   for (struct diagram_part **at = &net->first; *at;) {
     struct diagram_part *part = *at;
-    if (!is_too_long(part)) {
+    if (!is_too_long(l, part)) {
       at = &part->next;
       continue;
     }
     memset(l->made, 0, sizeof l->made); /* looser layouts make parts anew */
     part->opened = true;
-    if (cut_frame(l->d, part)) {
+    if (cut_frame(l, part)) {
       part_measure(l->d, net);
       continue;
     }
@@ -316,11 +323,6 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
 /* More boxes never fit a page. */
 enum { MOST_BOXES = 600 };
 
-enum {
-  SMALLEST = WHOLE * 49 / 80 /* letters of 4.9 pt instead of many times the
-                              * length */
-};
-
 /* The largest layout among those that are too small. */
 struct largest {
   struct attempt attempt;
@@ -351,6 +353,9 @@ static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
         !try_or_note(l, tightest, &here))
       break;
   }
+  struct attempt narrow = {effort, COLUMN_LEVEL, FORM_COLUMNS};
+  if (!fits && l->raised && form == FORM_COLUMNS)
+    fits = try_or_note(l, narrow, &here);
   if (here.scale > largest->scale + (form == FORM_GRID ? here.scale / 8 : 0))
     *largest = here;
   return fits;
@@ -420,7 +425,7 @@ static bool find_layout(struct diagram_paper *l) {
   }
   if (find_grid(l, false, &grid))
     return true;
-  if (grid.scale >= LEAST_WHOLE && !l->d->c->options->picture_width) {
+  if (grid.scale >= LEAST_WHOLE && !paper_is_given(l)) {
     make_items(l, grid.attempt.effort);
     return try_layout(l, grid.attempt);
   }
@@ -431,70 +436,29 @@ static bool find_layout(struct diagram_paper *l) {
   make_items(l, largest.attempt.effort);
   struct attempt last = largest.attempt;
   last.level = LAST_LEVEL;
-  if (try_layout(l, last))
-    return true;
-  try_layout(l, largest.attempt);
-  return false;
+  return try_layout(l, last) || try_layout(l, largest.attempt);
 }
 
-/* The length of a layout; smaller letters count as longer. */
-static int64_t length_of(struct diagram_paper *l, struct attempt a) {
-  if (try_layout(l, a))
-    return l->height;
-  return l->scale < SMALLEST ? INT64_MAX - l->scale
-                             : l->height * READABLE / l->scale * 2;
-}
-
-/* A layout and its length. */
-struct shortest {
-  struct attempt attempt;
-  int64_t length;
-};
-
-/* Notes a layout that is a tenth shorter than the others. A grid has no smaller
- * letters. */
-static void note_shortest(struct diagram_paper *l, struct attempt a,
-                          struct shortest *shortest) {
-  int64_t length = length_of(l, a);
-  if (a.form == FORM_GRID && l->scale < READABLE)
-    return;
-  if (length < shortest->length / 10 * 9 || shortest->length == INT64_MAX)
-    *shortest = (struct shortest){a, length};
-}
-
-static struct shortest find_shortest_grid(struct diagram_paper *l) {
-  struct shortest shortest = {.length = INT64_MAX};
-  for (int k = 0; k < GRIDDED && net_has_rows(l->d); k++) {
-    struct attempt a = {.effort = gridded[k], .form = FORM_GRID};
-    if ((a.effort != EFFORT_BLOCKS || shortest.length == INT64_MAX) &&
-        make_gridded(l, a.effort))
-      for (; a.level <= LAST_LEVEL; a.level++)
-        note_shortest(l, a, &shortest);
+/* Finds a layout for a page that is hardly higher than needed; if there is
+ * none, the one with the largest letters. */
+static void find_higher(struct diagram_paper *l) {
+  int64_t low, high;
+  do {
+    low = l->raised;
+    l->raised += paper_height(l) / 4;
+    if (paper_height(l) > 4 * MOST_HEIGHT)
+      return;
+  } while (!find_layout(l));
+  high = l->raised;
+  bool fits = true;
+  while (high - low > paper_height(l) / 32) {
+    l->raised = (low + high) / 2;
+    fits = find_layout(l);
+    *(fits ? &high : &low) = l->raised;
   }
-  return shortest;
-}
-
-/* Finds the shortest layout of any height; of equal ones the most detailed. A
- * grid, in which no line is cut, may be a third longer. */
-static void find_shortest(struct diagram_paper *l) {
-  struct shortest best = {.length = INT64_MAX};
-  size_t boxes = SIZE_MAX / 2;
-  l->tall = true; /* long rather than too small */
-  struct shortest grid = find_shortest_grid(l);
-  for (int k = EFFORTS; k-- > 0;) {
-    struct attempt a = {.effort = (enum diagram_effort)k, .form = FORM_COLUMNS};
-    if (!make_items(l, a.effort) || l->d->items.count > 2 * boxes)
-      continue;
-    boxes = boxes < l->d->items.count ? boxes : l->d->items.count;
-    a.level = l->d->items.count > MOST_BOXES ? COLUMN_LEVEL : 0;
-    for (; a.level < LEVELS; a.level++)
-      if (a.level != LAST_LEVEL)
-        note_shortest(l, a, &best);
-  }
-  if (grid.length < INT64_MAX && grid.length / 4 <= best.length / 3)
-    best = grid;
-  make_items(l, best.attempt.effort);
-  try_layout(l, best.attempt);
+  l->raised = high;
+  if (!fits)
+    find_layout(l);
 }
 
 void diagram_find_drawing(struct diagram *d) {
@@ -628,8 +592,8 @@ static void draw_pages(const struct compiled *c, bool split,
   bool fits = find_layout(&l);
   if (!fits && split) {
     find_pages(&l);
-  } else if (!fits && c->options->picture_width) {
-    find_shortest(&l);
+  } else if (!fits && paper_is_given(&l)) {
+    find_higher(&l);
   }
   for (size_t i = 0; i < l.page_count; i++) {
     struct scene *scene = ARENA_NEW(c->arena, struct scene);

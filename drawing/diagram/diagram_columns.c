@@ -182,23 +182,38 @@ static bool add_at_most(struct diagram_paper *l, size_t first, size_t columns,
   return fits;
 }
 
-int64_t paper_width(const struct diagram_paper *l) {
+static int64_t page_width(const struct diagram_paper *l) {
   int64_t width = l->d->c->options->picture_width;
-  return (width ? width : PAGE_WIDTH) * SMALL_SIZE / LEAST_TEXT;
+  return width ? width : PAGE_WIDTH;
+}
+
+int64_t paper_width(const struct diagram_paper *l) {
+  return page_width(l) * SMALL_SIZE / LEAST_TEXT;
+}
+
+static int64_t page_height(const struct diagram_paper *l) {
+  int64_t height = l->d->c->options->picture_height;
+  return (height ? height : PAGE_HEIGHT) + l->raised;
+}
+
+int64_t paper_height(const struct diagram_paper *l) {
+  return page_height(l) * SMALL_SIZE / LEAST_TEXT;
+}
+
+bool paper_is_given(const struct diagram_paper *l) {
+  const struct netc_options *o = l->d->c->options;
+  return o->picture_width || o->picture_height;
 }
 
 int64_t paper_scale(const struct diagram_paper *l, int64_t width,
                     int64_t height) {
-  int64_t most_width = l->d->c->options->picture_width, scale = WHOLE;
-  if (!most_width)
+  int64_t wide = page_width(l), high = page_height(l), scale = WHOLE;
+  if (!paper_is_given(l))
     return page_scale(width, height);
-  if (width > most_width)
-    scale = most_width * WHOLE / width;
-  if (height > PAGE_HEIGHT) {
-    int64_t least = l->tall ? READABLE : 1;
-    int64_t low = most(PAGE_HEIGHT * WHOLE / height, least);
-    scale = low < scale ? low : scale;
-  }
+  if (width > wide)
+    scale = wide * WHOLE / width;
+  if (height > high && high * WHOLE / height < scale)
+    scale = high * WHOLE / height;
   return scale > 0 ? scale : 1;
 }
 
@@ -317,8 +332,8 @@ void columns_add(struct diagram_paper *l, size_t first) {
 /* Pages */
 
 bool layout_pages(struct diagram_paper *l) {
-  int64_t across = l->d->lr ? MOST_HEIGHT : paper_width(l), used = 0;
-  int64_t along = (l->d->lr ? paper_width(l) : MOST_HEIGHT) - 60 * POINT;
+  int64_t across = l->d->lr ? paper_height(l) : paper_width(l), used = 0;
+  int64_t along = (l->d->lr ? paper_width(l) : paper_height(l)) - 60 * POINT;
   bool fits = true;
   l->paged = true;
   fill_columns(l, along);

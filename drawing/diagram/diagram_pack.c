@@ -146,9 +146,10 @@ bool layout_packed_pages(struct diagram_paper *l) {
       pack_column(&p, c, width);
     if (begins || c->y + c->length > length ||
         c->x + column_width(c) > width) { /* a page of its own */
-      bool wide = column_width(c) > SHORT - AROUND;
+      bool wide =
+          !l->d->c->options->picture_height && column_width(c) > SHORT - AROUND;
       width = (wide ? MOST_HEIGHT : SHORT) - AROUND;
-      length = (wide ? SHORT : MOST_HEIGHT) - BELOW;
+      length = (wide ? SHORT : paper_height(l)) - BELOW;
       l->page_count += !begins;
       p.first = p.end;
       c->x = c->y = 0;

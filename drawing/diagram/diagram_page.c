@@ -370,6 +370,27 @@ static void draw_skips(struct sheet *s) {
     lead_skips(s, led, count, used);
 }
 
+/* Sets the size of a scene on a page of a given size, and notes it if the page
+ * has no room. */
+static void print_scene(struct diagram_paper *l, struct scene *scene) {
+  const struct compiled *c = l->d->c;
+  int64_t scale = paper_scale(l, scene->width, scene->height);
+  int64_t high = scene->height * scale / WHOLE;
+  int64_t limit = c->options->picture_height;
+  if (!paper_is_given(l))
+    return;
+  scene->print_width = scene->width * scale / WHOLE;
+  if (scale >= READABLE && (!limit || high <= limit))
+    return;
+  struct text note = text_new(c->arena);
+  text_put(&note, "the page is too small: the diagram is ");
+  put_length(&note, high);
+  text_put(&note, " pt high with letters of ");
+  put_length(&note, SMALL_SIZE * scale / WHOLE);
+  text_put(&note, " pt");
+  *c->note = text_string(&note);
+}
+
 void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   struct diagram *d = l->d;
   struct sheet s = {
@@ -412,7 +433,5 @@ void page_draw(struct diagram_paper *l, size_t page, struct scene *scene) {
   int64_t legend = legend_measure(d, scene->width - 2 * edge_of(d));
   legend_draw(d, edge_of(d), scene->height, scene->width - 2 * edge_of(d));
   scene->height += legend + edge_of(d) / 2;
-  int64_t scale = paper_scale(l, scene->width, scene->height);
-  if (d->c->options->picture_width && scale < WHOLE)
-    scene->print_width = scene->width * scale / WHOLE;
+  print_scene(l, scene);
 }

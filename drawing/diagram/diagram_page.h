@@ -8,7 +8,6 @@
 enum {
   READABLE = LEAST_TEXT * WHOLE / SMALL_SIZE,
   MOST_HEIGHT = PAGE_HEIGHT * SMALL_SIZE / LEAST_TEXT,
-  LONGEST_PART = MOST_HEIGHT - 400,
 };
 
 struct diagram_skip {
@@ -61,7 +60,7 @@ struct diagram_paper {
   int64_t scale;     /* of the layout on a page, in parts of WHOLE */
   int64_t height;    /* at that scale */
   bool packed;       /* columns have places of their own */
-  bool tall;         /* no page limits its height */
+  int64_t raised;    /* the page is by this higher than asked for */
   bool paged;        /* sides must not cross the end of a page */
   bool made[FORMS];  /* the parts are current for a form */
   bool has_sources;  /* some sources can be drawn at stubs */
@@ -76,8 +75,12 @@ static inline int64_t gutter_of(const struct diagram_paper *l) {
                                                             : GUTTER;
 }
 
-/* The maximum width at which text stays readable. */
+/* The maximum width and height at which text stays readable. */
 int64_t paper_width(const struct diagram_paper *l);
+int64_t paper_height(const struct diagram_paper *l);
+
+/* True if a width or height was asked for. */
+bool paper_is_given(const struct diagram_paper *l);
 
 /* The scale of a picture of that size on its paper. */
 int64_t paper_scale(const struct diagram_paper *l, int64_t width,

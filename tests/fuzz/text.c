@@ -79,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.direction = first >> 2 & 1 ? NETC_RIGHT : NETC_DOWN;
   options.unfold = first >> 3 & 1;
   options.picture_width = widths[first >> 4 & 3];
+  options.picture_height = widths[first >> 6 & 3];
   for (size_t i = 0; netc_output_kind(i, &kind) == NETC_OK; i++) {
     struct buffer out = {0};
     if (netc_layer_count(netc) < MOST_LAYERS && (i + first) % PARTS == 0)
