@@ -13,15 +13,22 @@ import xml.etree.ElementTree as tree
 SVG = "{http://www.w3.org/2000/svg}"
 COUNT = r"[\d,.]+( [KMBT])?"
 COUNTS = f"{COUNT}(–{COUNT})?"
+NOTES = "#555555"  # the colour of parameters
 NEAR, HEAD = 4.5, 9.5  # pt from a box: where a line begins, and its arrow ends
+
+
+def plain(words):
+    """In the spelling of a tight picture."""
+    words = words.replace("stride ", "/").replace("upsample ×", "up ×")
+    return re.sub(r" +", " ", words).strip()
 
 
 def words_of(box):
     """Without the letter of a block and its parameters."""
-    lines = ["".join(text.itertext()) for text in box.iter(SVG + "text")]
-    lines = [x for x in lines if not re.fullmatch(COUNTS, x)]
-    words = re.sub(r" \([A-Z]\)", "", " ".join(lines))
-    return re.sub(r" +", " ", words).strip()
+    lines = ["".join(text.itertext()) for text in box.iter(SVG + "text")
+             if text.get("fill") != NOTES or
+             not re.fullmatch(COUNTS, "".join(text.itertext()))]
+    return plain(re.sub(r" \([A-Z]\)", "", " ".join(lines)))
 
 
 def boxes_of(picture):
@@ -65,7 +72,7 @@ def check(netc, name):
         lacks, edge, ends = edge.startswith("! "), edge.removeprefix("! "), []
         for end in edge.split(" > "):
             words, _, number = end.partition(" #")
-            found = boxes.get(words, [])
+            found = boxes.get(plain(words), [])
             ends.append(found[int(number or 1) - 1:][:1])
         if not (ends[0] and ends[1]):
             print(f"{name}: `{edge}`: no such box; there are {sorted(boxes)}")

@@ -23,7 +23,7 @@ static struct look look_at(size_t number) {
   return (struct look){.source = number & 1,
                        .direction = number & 2 ? NETC_RIGHT : NETC_DOWN,
                        .width = widths[number / 4 % 4],
-                       .height = widths[number / 16 % 4],
+                       .height = number % 16 == 5 ? 2400 : 0,
                        .unfold = number / 16 % 3 == 1,
                        .expand = number / 16 % 3 == 2,
                        .tint = (enum netc_tint)(number % 4)};

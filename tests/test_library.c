@@ -663,6 +663,35 @@ static void a_callback_may_ask_but_not_change(void **state) {
   netc_close(nosy.netc);
 }
 
+/* After an output the message is a note on it, or empty. */
+static void an_output_may_have_a_note(void **state) {
+  (void)state;
+  static const struct {
+    const char *kind;
+    int64_t height;
+    enum netc_status status;
+    const char *message;
+  } rows[] = {{"svg", 1000, NETC_OK, "the page is too small: the diagram is "},
+              {"csv", 1000, NETC_OK, ""},
+              {"svg", 999, NETC_USAGE, "these options have values"},
+              {"svg", 30000, NETC_OK, ""},
+              {"svg", NETC_MOST_WIDTH + 1, NETC_USAGE, "these options have"}};
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_load_file(netc, "examples/unet.net"), NETC_OK);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct netc_options options = {.size = sizeof options,
+                                   .picture_height = rows[i].height};
+    struct buffer out = {0};
+    assert_int_equal(netc_emit(netc, rows[i].kind, &options, collect, &out),
+                     rows[i].status);
+    size_t length = strlen(rows[i].message);
+    assert_int_equal(strncmp(netc_message(netc), rows[i].message, length), 0);
+    assert_int_equal(*netc_message(netc) == 0, length == 0);
+    free(out.at);
+  }
+  netc_close(netc);
+}
+
 /* Structs of other versions of this header */
 
 static void a_struct_may_be_of_another_version(void **state) {
@@ -1036,6 +1065,7 @@ int main(void) {
       cmocka_unit_test(a_context_loads_again_and_again),
       cmocka_unit_test(texts_may_come_from_memory),
       cmocka_unit_test(a_callback_may_ask_but_not_change),
+      cmocka_unit_test(an_output_may_have_a_note),
       cmocka_unit_test(a_struct_may_be_of_another_version),
       cmocka_unit_test(an_arena_is_planned),
       cmocka_unit_test(long_searches_tell_how_far_they_are),

@@ -338,25 +338,26 @@ static bool try_or_note(struct diagram_paper *l, struct attempt a,
 }
 
 /* Tries a form at each tightness. If the first is far too small, goes on only
- * if the tightest is not. Notes the largest: a grid with fewer boxes than one
+ * if the tightest is not. Notes the largest; a grid with fewer boxes than one
  * before must be worth it. */
 static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
                        enum diagram_form form, struct largest *largest) {
-  int last = form == FORM_GRID ? LAST_LEVEL : PAGE_LEVELS - 1;
-  struct largest here = {.scale = -1};
+  bool grid = form == FORM_GRID, fits = false;
+  int last = grid ? LAST_LEVEL : PAGE_LEVELS - 1;
+  int64_t least = grid ? READABLE / 2 : READABLE * 2 / 3;
   struct attempt a = {effort, l->d->items.count > MOST_BOXES ? last : 0, form};
-  bool fits = false;
+  struct attempt tightest = {effort, last, form}, narrow = tightest;
+  struct largest here = {.scale = -1};
   for (; a.level <= last && !fits; a.level++) {
-    struct attempt tightest = {effort, last, form};
     fits = try_or_note(l, a, &here);
-    if (!fits && a.level == 0 && l->scale < READABLE * 2 / 3 &&
+    if (!fits && a.level == 0 && l->scale < least &&
         !try_or_note(l, tightest, &here))
       break;
   }
-  struct attempt narrow = {effort, COLUMN_LEVEL, FORM_COLUMNS};
-  if (!fits && l->raised && form == FORM_COLUMNS)
+  narrow.level = COLUMN_LEVEL;
+  if (!fits && l->raised && !grid)
     fits = try_or_note(l, narrow, &here);
-  if (here.scale > largest->scale + (form == FORM_GRID ? here.scale / 8 : 0))
+  if (here.scale > largest->scale + (grid ? here.scale / 16 : 0))
     *largest = here;
   return fits;
 }
@@ -451,7 +452,7 @@ static void find_higher(struct diagram_paper *l) {
   } while (!find_layout(l));
   high = l->raised;
   bool fits = true;
-  while (high - low > paper_height(l) / 32) {
+  while (high - low > paper_height(l) / 64) {
     l->raised = (low + high) / 2;
     fits = find_layout(l);
     *(fits ? &high : &low) = l->raised;

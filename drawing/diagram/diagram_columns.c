@@ -157,7 +157,7 @@ int64_t columns_width(const struct diagram_paper *l) {
   return most(width, last) + 2 * edge_of(l->d);
 }
 
-static int64_t columns_length(const struct diagram_paper *l) {
+int64_t columns_length(const struct diagram_paper *l) {
   int64_t length = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     length = most(length, l->columns.at[i].y + l->columns.at[i].length);

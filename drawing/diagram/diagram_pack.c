@@ -92,8 +92,11 @@ static int64_t pack_best(struct diagram_paper *l, struct page_packing *p) {
   for (int64_t width = total; width >= column_width(p->at);
        width -= most(total / 40, 1)) {
     bool moved = pack_columns(p, l->columns.count, width);
-    if (!moved && width != total)
-      continue;
+    int64_t across = columns_width(l), along = columns_length(l);
+    int64_t most_scale = l->d->lr ? paper_scale(l, along, across)
+                                  : paper_scale(l, across, along);
+    if ((!moved && width != total) || most_scale <= best_scale)
+      continue; /* the legend is below it */
     paper_is_readable(l);
     if (l->scale > best_scale) {
       best_scale = l->scale;

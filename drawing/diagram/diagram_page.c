@@ -375,6 +375,8 @@ static void draw_skips(struct sheet *s) {
 static void print_scene(struct diagram_paper *l, struct scene *scene) {
   const struct compiled *c = l->d->c;
   int64_t scale = paper_scale(l, scene->width, scene->height);
+  if (l->raised && scene->width <= paper_width(l))
+    scale = most(scale, READABLE); /* corridors add to what was measured */
   int64_t high = scene->height * scale / WHOLE;
   int64_t limit = c->options->picture_height;
   if (!paper_is_given(l))

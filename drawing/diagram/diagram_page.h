@@ -102,6 +102,9 @@ static inline int64_t column_width(const struct diagram_column *c) {
 /* The width of all columns side by side, with margins. */
 int64_t columns_width(const struct diagram_paper *l);
 
+/* Their length, with margins and without a legend. */
+int64_t columns_length(const struct diagram_paper *l);
+
 /* Returns whether the drawing is readable on its paper; sets the scale. */
 bool paper_is_readable(struct diagram_paper *l);
 
