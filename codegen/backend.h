@@ -73,8 +73,8 @@ static inline size_t output_width(const struct compiled *c) {
 /* The stage of compilation that an output needs. */
 enum backend_need { NEEDS_TEXT, NEEDS_SYNTAX, NEEDS_MODEL };
 
-/* The command that asks: -o and --emit, --dump, `netc fmt`, or `netc sweep`. */
-enum backend_purpose { FOR_FILES, FOR_DUMP, FOR_FORMAT, FOR_SWEEP };
+/* As enum netc_purpose. */
+enum backend_purpose { FOR_FILES, FOR_DUMP, FOR_FORMAT, FOR_SWEEP, FOR_PAGE };
 
 struct backend {
   const char *name; /* for --emit; suffix of files */

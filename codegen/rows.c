@@ -71,6 +71,23 @@ void row_put_name(struct text *out, const struct compiled *c,
     model_put_name(out, c->model, row->head);
 }
 
+/* The name, in which other characters become _ and their bytes. */
+void row_put_id(struct text *out, const struct compiled *c,
+                const struct row *row) {
+  struct text name = text_new(c->arena);
+  row_put_name(&name, c, row);
+  text_put(out, "n.");
+  for (size_t i = 0; i < name.length; i++) {
+    char at = name.at[i];
+    bool plain = (at >= 'a' && at <= 'z') || (at >= 'A' && at <= 'Z') ||
+                 (at >= '0' && at <= '9') || at == '.';
+    if (plain)
+      text_putc(out, at);
+    else
+      text_printf(out, "_%02x", (unsigned)(unsigned char)at);
+  }
+}
+
 /* Writes a name without the name of an enclosing group. */
 static void put_inside(struct text *out, const struct model *model,
                        struct slice name, int64_t group) {

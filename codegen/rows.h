@@ -31,6 +31,10 @@ struct rows rows_of(const struct compiled *c);
 void row_put_name(struct text *out, const struct compiled *c,
                   const struct row *row);
 
+/* Writes the id of the row's box in a diagram. */
+void row_put_id(struct text *out, const struct compiled *c,
+                const struct row *row);
+
 /* Writes the name without `group` and the groups around it. */
 void row_put_name_inside(struct text *out, const struct compiled *c,
                          const struct row *row, int64_t group);

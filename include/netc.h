@@ -1077,13 +1077,14 @@ NETC_API enum netc_status netc_plan(struct netc_plan_buffer *buffers,
 
 /* Lists. Functions return NETC_USAGE after the last item */
 
-/* The command that uses an output: -o and --emit, --dump, `netc fmt`, `netc
- * sweep`. */
+/* What uses an output: -o and --emit, --dump, `netc fmt`, `netc sweep`, pages
+ * and editors that show the answer. */
 enum netc_purpose {
   NETC_FOR_FILES,
   NETC_FOR_DUMP,
   NETC_FOR_FORMAT,
-  NETC_FOR_SWEEP
+  NETC_FOR_SWEEP,
+  NETC_FOR_PAGE
 };
 
 /* A kind of netc_emit. */

@@ -7,7 +7,8 @@ enum netc_status netc_output_kind(size_t index, struct netc_output_kind *kind) {
   static const enum netc_purpose purposes[] = {[FOR_FILES] = NETC_FOR_FILES,
                                                [FOR_DUMP] = NETC_FOR_DUMP,
                                                [FOR_FORMAT] = NETC_FOR_FORMAT,
-                                               [FOR_SWEEP] = NETC_FOR_SWEEP};
+                                               [FOR_SWEEP] = NETC_FOR_SWEEP,
+                                               [FOR_PAGE] = NETC_FOR_PAGE};
   if (index >= backend_count())
     return NETC_USAGE;
   const struct backend *backend = backend_at(index);

@@ -60,7 +60,7 @@ struct need_part {
 };
 
 struct parts {
-  struct need_part at[16];
+  struct need_part at[SCREEN_PARTS - 1];
   size_t count;
   int64_t total;
   int64_t unit; /* sizes are in the unit of this one */
@@ -89,24 +89,32 @@ static void add_beside(const struct screen *s, struct parts *parts) {
   parts->total = s->a->bytes;
 }
 
+static void put_part(struct screen *s, const struct parts *parts,
+                     const char *name, int64_t bytes) {
+  struct screen_page *page = s->page;
+  struct text size = text_new(s->c->arena);
+  text_size_in(&size, bytes, parts->unit, units_of(s));
+  text_printf(&s->line, "%s%s ", page->part_count ? ", " : "", name);
+  text_puts(&s->line, text_slice(&size));
+  page->parts[page->part_count++] =
+      (struct screen_part){name, bytes, text_slice(&size)};
+}
+
 /* Largest first; parts below half a percent are one, with what rounding and
  * small tensors take. */
 static void put_parts(struct screen *s, struct parts *parts) {
-  int64_t rest = parts->total, shown = 0;
+  int64_t rest = parts->total;
   int64_t least = max_i64(parts->total / 200,
                           text_unit_bytes(parts->unit, units_of(s)) / 200);
   sort_parts(parts);
   for (size_t i = 0; i < parts->count; i++) {
     if (parts->at[i].bytes < least)
       continue;
-    text_printf(&s->line, "%s%s ", shown++ ? ", " : "", parts->at[i].name);
-    text_size_in(&s->line, parts->at[i].bytes, parts->unit, units_of(s));
+    put_part(s, parts, parts->at[i].name, parts->at[i].bytes);
     rest -= parts->at[i].bytes;
   }
-  if (rest < least)
-    return;
-  text_put(&s->line, shown ? ", other " : "other ");
-  text_size_in(&s->line, rest, parts->unit, units_of(s));
+  if (rest >= least)
+    put_part(s, parts, "other", rest);
 }
 
 /* One device: what is in memory at the peak, which a stage does not know. */

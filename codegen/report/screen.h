@@ -23,12 +23,22 @@ struct screen_row {
   int64_t bytes, available; /* for a bar; 0: none */
 };
 
+/* A part of what is needed; the last one may be the rest, "other". */
+struct screen_part {
+  const char *name;
+  int64_t bytes;
+  struct slice size; /* in the unit of the total */
+};
+enum { SCREEN_PARTS = 16 };
+
 struct screen_page {
   struct slice counts;   /* "25.6 M parameters" */
   struct slice question; /* "train, batch 256, Adam, float32, PyTorch on T4" */
   enum fit_verdict verdict; /* VERDICT_NONE: no device is named */
   struct screen_row rows[SCREEN_ROWS];
   size_t count;
+  struct screen_part parts[SCREEN_PARTS]; /* of the first row, largest first */
+  size_t part_count;
 };
 
 struct screen_page *screen_page(const struct compiled *c);

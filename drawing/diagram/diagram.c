@@ -628,10 +628,8 @@ void emit_drawing(const struct compiled *c, struct text *out) {
   scene_put_dot(pages.at[0], out);
 }
 
-#ifndef NETC_NO_PDF
 void emit_pdf(const struct compiled *c, struct text *out) {
   struct page_list pages = {0};
   draw_pages(c, true, &pages);
   scene_put_pdf(pages.at, pages.count, out);
 }
-#endif

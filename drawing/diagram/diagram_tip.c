@@ -5,20 +5,9 @@ void put_plural(struct text *out, const char *unit, bool one) {
   text_bytes(out, unit, strlen(unit) - (one ? 1 : 0));
 }
 
-/* A name as an XML id: other characters become _ and their bytes. */
 static struct slice item_id(struct diagram *d, size_t index) {
-  struct text name = text_new(d->arena), id = name;
-  row_put_name(&name, d->c, item_row(d, index));
-  text_put(&id, "n.");
-  for (size_t i = 0; i < name.length; i++) {
-    char c = name.at[i];
-    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                 (c >= '0' && c <= '9') || c == '.';
-    if (plain)
-      text_putc(&id, c);
-    else
-      text_printf(&id, "_%02x", (unsigned)(unsigned char)c);
-  }
+  struct text id = text_new(d->arena);
+  row_put_id(&id, d->c, item_row(d, index));
   return text_slice(&id);
 }
 

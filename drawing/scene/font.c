@@ -4,7 +4,7 @@
 
 /* Layout gives letters beyond ASCII one width; only a PDF has theirs. */
 #define GLYPH(point, width, bold) {point, {width, bold}},
-#ifdef NETC_NO_PDF
+#ifdef NETC_FEW
 #define OTHER(point, width, bold)
 #else
 #define OTHER GLYPH
