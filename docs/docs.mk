@@ -9,7 +9,7 @@ wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
              -mllvm -disable-lsr -mnontrapping-fptoint -msign-ext \
              -ffunction-sections -fdata-sections \
              -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES \
-             -DNETC_NO_DUMPS -DNETC_NO_PDF -DNETC_NO_VOLUMES
+             -DNETC_NO_DUMPS
 # The files of import/ that need no other library; web/absent.c is for the rest.
 wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c readers.c \
                  values.c weights.c caffe/caffe_values.c darknet/darknet_values.c \
@@ -20,6 +20,14 @@ wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c readers.c \
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
                  $(library) $(wasm_readers) $(wildcard $(src)web/*.c)) \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
+# The page's first module has the outputs that it shows, the second, which a page
+# fetches when it is asked for others, all of them and the readers.
+few = $(addprefix $(build)/wasm/few/,library/backends.o drawing/scene/font.o)
+modules := netc more
+$(build)/wasm/netc.wasm: $(filter-out $(build)/wasm/import/% \
+  $(build)/wasm/web/import.o $(few:$(build)/wasm/few/%=$(build)/wasm/%), \
+  $(wasm_objects)) $(few)
+$(build)/wasm/more.wasm: $(wasm_objects)
 playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
 examples := $(wildcard $(addprefix $(src)examples/,zoo/*.net \
   huggingface/*.net huggingface/blocks/*.net))
@@ -27,6 +35,10 @@ examples := $(wildcard $(addprefix $(src)examples/,zoo/*.net \
 $(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
 	@mkdir -p $(@D)
 	@$(wasm_cc) $(wasm_flags) -MMD -MP -c -o $@ $<
+
+$(build)/wasm/few/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+	@mkdir -p $(@D)
+	@$(wasm_cc) $(wasm_flags) -DNETC_FEW -MMD -MP -c -o $@ $<
 
 $(build)/wasm/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 	@mkdir -p $(@D)
@@ -36,13 +48,13 @@ $(build)/wasm/gen/%.o: $(gen)/%.c | $(gen)/grammar.h
 # apart, which is smaller after gzip. The stack is first in memory, so
 # that nothing else is in its lowest kilobyte. Of a memory that is imported the
 # data stay in one piece, which is smaller after gzip.
-$(build)/wasm/netc.wasm: $(wasm_objects)
+$(modules:%=$(build)/wasm/%.wasm):
 	$(call need,wasm-opt,binaryen)
 	@echo "LINK $@"
 	@$(wasm_cc) -mexec-model=reactor -Wl,--stack-first -Wl,--gc-sections \
 	  -Wl,-O2 -Wl,-s -Wl,-z,stack-size=1048576 \
 	  -Wl,--import-memory -Wl,--initial-memory=2097152 -o $@.tmp $^ -lm
-	@wasm-opt -Oz --dae-optimizing -Oz --converge -ocimfs 60 -aimfs 4 --low-memory-unused \
+	@wasm-opt -Oz --dae-optimizing -Oz -ocimfs 60 -aimfs 4 --low-memory-unused \
 	  --enable-sign-ext --enable-nontrapping-float-to-int -o $@ $@.tmp
 	@rm $@.tmp
 
@@ -54,12 +66,12 @@ $(build)/npm/node_modules: $(src)web/package.json $(src)web/package-lock.json
 	@touch $@
 
 web: $(build)/web/netc.html
-$(build)/web/netc.html: $(build)/wasm/netc.wasm $(build)/npm/node_modules \
-                        $(playground) $(examples)
+$(build)/web/netc.html: $(modules:%=$(build)/wasm/%.wasm) \
+                        $(build)/npm/node_modules $(playground) $(examples)
 	$(call need,xz,xz-utils)
 	@mkdir -p $(@D)
 	@NODE_PATH=$(abspath $(build))/npm/node_modules node $(src)web/build.js \
-	  $(abspath $(build)/wasm/netc.wasm) $(abspath $(@D)) $(examples)
+	  $(abspath $(build)/wasm) $(abspath $(@D)) $(examples)
 
 # The documentation as a site, with the playground where `make web` has left
 # one. All of its links must lead somewhere.
@@ -118,7 +130,7 @@ calibrate: $(build)/netc
 speed: $(build)/netc
 	tools/speed.py $(build)/netc
 
--include $(wasm_objects:.o=.d)
+-include $(wasm_objects:.o=.d) $(few:.o=.d)
 
 .PHONY: web site check-site docs pictures gallery zoo accuracy calibrate speed \
         board-code board-time

@@ -1,11 +1,7 @@
-// Menus of settings, a slider for each param of the net and for the sizes of
-// its inputs. They stand for what the command line would say: the source stays.
-const make = (tag, attributes, ...children) => {
-  const e = document.createElement(tag);
-  for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
-  e.append(...children);
-  return e;
-};
+// The question that is asked, a slider for each param of the net and for the
+// sizes of its inputs. They stand for what the command line would say: the
+// source stays.
+import { make } from "./make.js";
 
 // What a slider goes through: the values that are allowed; those about the
 // default where nothing is said. null: no numbers, and a field of text.
@@ -71,54 +67,104 @@ const field = (label, value, set) => {
   return make("label", { class: "slider" }, make("span", {}, label), input);
 };
 
-const select = (id, words, state, changed) => {
-  const menu = document.getElementById(id);
-  menu.replaceChildren(make("option", { value: "" }, menu.dataset.none),
-    ...words.map((w) => make("option", { value: w }, w)));
-  menu.addEventListener("change", () => {
-    if (menu.value) state.settings[id] = menu.value;
-    else delete state.settings[id];
+const by = (id) => document.getElementById(id);
+const fillMenu = (menu, none, words) => menu.replaceChildren(
+  make("option", { value: "" }, none),
+  ...words.map((w) => make("option", { value: w }, w)));
+
+// A value that no menu has is from a link.
+const choose = (menu, value) => {
+  if (value && ![...menu.options].some((o) => o.value === value))
+    menu.append(make("option", { value }, value.slice(0, 40)));
+  menu.value = value;
+};
+
+const words = (text) => text.split(/[ |]+/).filter(Boolean);
+
+// Settings by task: the others are kept for when the task changes back. Without
+// a task the settings say which it is, as on the command line.
+const COMMON = ["batch", "gpu", "dtype"];
+const TASKS = { train: [...COMMON, "optimizer", "precision"],
+  inference: [...COMMON, "weight_dtype", "context"] };
+const taskOf = (predict) => predict ? "inference" : "train";
+export const settingsOf = (state, predict) => predict === undefined
+  ? { ...state.settings } : Object.fromEntries(TASKS[taskOf(predict)]
+    .filter((name) => state.settings[name]).map((n) => [n, state.settings[n]]));
+
+// A type is one of three settings, by the words that each takes.
+const TYPED = ["dtype", "precision", "weight_dtype"];
+
+export const makeAsk = (catalog, state, changed) => {
+  const elements = words(catalog.settings.dtype);
+  const of = { train: words(catalog.settings.precision)
+    .filter((w) => w !== "full"),
+  inference: words(catalog.settings.weight_dtype)
+    .filter((w) => !elements.includes(w)) };
+  const set = (name, value) => {
+    if (value) state.settings[name] = value;
+    else delete state.settings[name];
+  };
+  let task = "train";
+  fillMenu(by("gpu"), "none", catalog.gpus);
+  fillMenu(by("optimizer"), "as in the source", words(
+    catalog.settings.optimizer));
+  for (const name of ["gpu", "optimizer", "batch", "context"])
+    by(name).addEventListener("input", (e) => {
+      if (!e.target.validity.valid) return;
+      set(name, e.target.value);
+      changed();
+    });
+  by("type").addEventListener("input", (e) => {
+    const value = e.target.value, own = TASKS[task].find((n) =>
+      TYPED.includes(n) && n !== "dtype");
+    set("dtype", elements.includes(value) ? value : "");
+    set(own, elements.includes(value) ? "" : value);
     changed();
   });
-};
+  for (const radio of by("ask").elements.task)
+    radio.addEventListener("input", () => {
+      state.predict = radio.value === "inference";
+      changed();
+    });
+  by("ask").addEventListener("submit", (e) => e.preventDefault());
 
-export const fillMenus = (catalog, state, changed) => {
-  select("batch", [...Array(13).keys()].map((i) => String(2 ** i)), state,
-    changed);
-  select("optimizer", catalog.settings.optimizer.split(/[ |]+/)
-    .filter(Boolean), state, changed);
-  select("gpu", catalog.gpus, state, changed);
-};
-
-// What was chosen in a link, or is chosen no more.
-export const showMenus = (state) => {
-  for (const id of ["batch", "optimizer", "gpu"]) {
-    const menu = document.getElementById(id);
-    const value = state.settings[id] || "";
-    if (value && ![...menu.options].some((o) => o.value === value))
-      menu.append(make("option", { value }, value.slice(0, 40)));
-    menu.value = value;
-  }
+  // What holds now; `serves`: the net is a language model.
+  return (predict, serves) => {
+    task = taskOf(predict);
+    for (const radio of by("ask").elements.task)
+      radio.checked = radio.value === task;
+    for (const e of by("ask").querySelectorAll("[data-for]"))
+      e.hidden = e.dataset.for === "context" ? !predict || !serves : predict;
+    fillMenu(by("type"), "as in the source", [...elements, ...of[task]]);
+    const own = settingsOf(state, predict);
+    choose(by("type"), own.weight_dtype || own.precision || own.dtype || "");
+    for (const name of ["gpu", "optimizer"])
+      choose(by(name), state.settings[name] || "");
+    for (const name of ["batch", "context"])
+      if (by(name) !== document.activeElement)
+        by(name).value = state.settings[name] || "";
+  };
 };
 
 let shown = "";
 
 // Sliders are made anew only where there are other ones: what has the focus
-// keeps it.
-export const showSliders = (facts, state, changed) => {
+// keeps it. `ranged`: only a param with a range has one, the rest are fields.
+export const showSliders = (facts, state, changed, ranged) => {
   const box = document.getElementById("sliders");
   const key = JSON.stringify([state.name, state.round, facts.params.map((p) =>
     [p.name, p.fallback, p.allowed]), facts.inputs.map((i) =>
     [i.name, i.sizes.length])]);
   if (key === shown) return;
   shown = key;
-  const choose = (of, name) => (value) => {
+  const setter = (of, name) => (value) => {
     of[name] = value;
     changed();
   };
   const made = facts.params.slice(0, 40).map((p) => {
-    const value = state.define[p.name] ?? p.value, values = steps(p);
-    const set = choose(state.define, p.name);
+    const value = state.define[p.name] ?? p.value, values = ranged &&
+      !p.allowed.trim() ? null : steps(p);
+    const set = setter(state.define, p.name);
     if (!values) return field(p.name, value, set);
     return slider(p.name, values.includes(value) ? values
       : [...values, value], value, set);
@@ -126,6 +172,11 @@ export const showSliders = (facts, state, changed) => {
   for (const input of facts.inputs.slice(0, 8)) {
     const now = [...input.sizes];
     if (!now.length || now.some((n) => n < 1)) continue;
+    if (ranged) {
+      made.push(field(input.name || "input", now.join("x"), setter(state.input,
+        facts.inputs.length === 1 ? "" : input.name)));
+      continue;
+    }
     for (const g of groups(input)) {
       const what = `${input.name || "input"}${now.length === 1 ? ""
         : g.count === 2 ? ` size ${g.at + 1}, ${g.at + 2}`
@@ -139,7 +190,7 @@ export const showSliders = (facts, state, changed) => {
     }
   }
   if (made.length) {
-    const again = make("button", { type: "button" }, "Reset");
+    const again = make("button", { type: "button" }, "As in the source");
     again.addEventListener("click", () => {
       state.define = {};
       state.input = {};
@@ -149,5 +200,5 @@ export const showSliders = (facts, state, changed) => {
     made.push(again);
   }
   box.replaceChildren(...made);
-  box.hidden = made.length === 0;
+  return made.length > 0;
 };

@@ -66,6 +66,8 @@ const field = (set) => StateField.define({
 });
 const setColours = StateEffect.define();
 const setHints = StateEffect.define();
+const setNear = StateEffect.define(); // the line of what is under the pointer
+const nearLine = Decoration.line({ class: "net-near" });
 
 const spans = (state, list) => Decoration.set(list
   .filter((r) => r.from <= r.to && r.to <= state.doc.length), true);
@@ -88,8 +90,9 @@ const problem = (d, main, at, length) => {
         ...place(f), insert: f.text })) }) }] : [] };
 };
 
-// `ask` is the client's, for completion and hover; `changed` hears of edits.
-export const makeEditor = (parent, { ask, changed }) => {
+// `ask` is the client's, for completion and hover; `changed` hears of edits,
+// `moved` of the caret's line, `near` of the line under the pointer or 0.
+export const makeEditor = (parent, { ask, changed, moved, near }) => {
   const complete = async (context) => {
     const text = context.state.doc.toString();
     const word = context.matchBefore(/[\w-]*/);
@@ -121,14 +124,24 @@ export const makeEditor = (parent, { ask, changed }) => {
     lineNumbers(), lintGutter(), history(), drawSelection(),
     highlightActiveLine(), bracketMatching(), closeBrackets(),
     EditorState.tabSize.of(2), EditorView.lineWrapping,
-    field(setColours), field(setHints), hover,
+    field(setColours), field(setHints), field(setNear), hover,
     autocompletion({ override: [complete] }),
     EditorView.contentAttributes.of({ "aria-label": "Source of the net",
       spellcheck: "false", autocapitalize: "off" }),
     keymap.of([{ key: "F8", run: nextDiagnostic, shift: previousDiagnostic },
       ...closeBracketsKeymap, ...completionKeymap, ...historyKeymap,
       ...defaultKeymap]),
-    EditorView.updateListener.of((u) => u.docChanged && changed(false)),
+    EditorView.updateListener.of((u) => {
+      if (u.docChanged) changed(false);
+      if (u.docChanged || u.selectionSet) moved();
+    }),
+    EditorView.domEventHandlers({
+      mousemove: (e, v) => {
+        const at = v.posAtCoords({ x: e.clientX, y: e.clientY });
+        near(at === null ? 0 : v.state.doc.lineAt(at).number);
+      },
+      mouseleave: () => near(0),
+    }),
   ] });
 
   return {
@@ -158,6 +171,16 @@ export const makeEditor = (parent, { ask, changed }) => {
         setHints.of(spans(state, hints))] });
       view.dispatch(setDiagnostics(view.state, problems));
       return problems;
+    },
+    line: () => view.state.doc.lineAt(view.state.selection.main.head).number,
+    near(line) {
+      const there = line > 0 && line <= view.state.doc.lines;
+      view.dispatch({ effects: setNear.of(there ? Decoration.set(
+        nearLine.range(view.state.doc.line(line).from)) : Decoration.none) });
+    },
+    goLine(line) {
+      if (line > 0 && line <= view.state.doc.lines)
+        this.go(view.state.doc.line(line).from);
     },
     go(place) {
       view.dispatch({ selection: { anchor: place }, scrollIntoView: true });

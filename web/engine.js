@@ -75,8 +75,9 @@ const choose = (job) => {
 choose.complaints = [];
 
 // PDF alone is no text.
-const emit = (kind) => {
-  const status = call("web_emit", kind);
+const emit = (kind, predict) => {
+  const at = text(kind), status = wasm.web_emit(at, predict);
+  wasm.web_give(at);
   if (status) return { refused: said() };
   return /pdf$/.test(kind) ? { bytes: bytes().slice() } : { text: said() };
 };
@@ -95,14 +96,13 @@ const tasks = {
       message: status > 1 ? said() : "",
       diagnostics: json("web_diagnostics"), tokens: json("web_tokens"),
       hints: json("web_hints"), facts: json("web_facts") };
+    answer.predict = job.predict ?? !!answer.facts.asks;
     if (status === 0)
-      for (const kind of job.kinds) answer.outputs[kind] = emit(kind);
+      for (const kind of job.kinds)
+        answer.outputs[kind] = emit(kind, answer.predict);
     wasm.web_complaints();
     answer.printed = said();
     return answer;
-  },
-  emit(job) {
-    return emit(job.kind);
   },
   // A file of others as a source, or what is wrong with it.
   import(job) {

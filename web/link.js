@@ -2,7 +2,8 @@
 // deflated and in base64url. Others are settings. A link is anybody's: what
 // is wrong with it is left out, and what it inflates to is limited.
 export const MOST_BYTES = 1 << 20;
-const SETTINGS = ["batch", "optimizer", "gpu"];
+const SETTINGS = ["batch", "optimizer", "gpu", "dtype", "precision",
+  "weight_dtype", "context"];
 
 const to64 = (bytes) => {
   let binary = "";
@@ -37,7 +38,8 @@ export const pack = async (text) => to64(await through(
 export const unpack = async (word) => new TextDecoder().decode(await through(
   from64(word), new DecompressionStream("deflate-raw"), MOST_BYTES));
 
-// {text, name, settings, define, input, tab, error}; no text: none was given.
+// {text, name, settings, define, input, predict, tab, error}; no text: none was
+// given.
 export const read = async (fragment) => {
   const found = { settings: {}, define: {}, input: {} };
   for (const part of fragment.replace(/^#/, "").split("&")) {
@@ -55,6 +57,7 @@ export const read = async (fragment) => {
       else if (key === "text") throw new Error("the link is larger than 1 MB");
       else if (key === "zoo") found.zoo = plain;
       else if (key === "tab") found.tab = plain;
+      else if (key === "predict") found.predict = plain !== "off";
       else if (key === "name" && /^[\w.-]{1,80}\.net$/.test(plain))
         found.name = plain;
       else if (SETTINGS.includes(key)) found.settings[key] = plain;
@@ -67,16 +70,19 @@ export const read = async (fragment) => {
   return found;
 };
 
-export const write = async (state) => {
-  const parts = [`s=${await pack(state.text)}`];
+// `zoo`: the text is that of an example, whose name suffices.
+export const write = async (state, zoo) => {
+  const parts = [zoo ? `zoo=${zoo}` : `s=${await pack(state.text)}`];
   const add = (key, value) => parts.push(
     `${key}=${encodeURIComponent(value)}`);
-  if (state.name !== "main.net") add("name", state.name);
+  if (!zoo && state.name !== "untitled.net") add("name", state.name);
   for (const [k, v] of Object.entries(state.settings)) add(k, v);
   for (const [k, v] of Object.entries(state.define))
     add(`D.${encodeURIComponent(k)}`, v);
   for (const [k, v] of Object.entries(state.input))
     add(`I.${encodeURIComponent(k)}`, v);
-  if (state.tab && state.tab !== "report") add("tab", state.tab);
+  if (state.predict !== undefined)
+    add("predict", state.predict ? "on" : "off");
+  if (state.tab) add("tab", state.tab);
   return "#" + parts.join("&");
 };

@@ -3,7 +3,7 @@
 // takes the place of what was there. It stands before the page's own script.
 import { Client } from "./client.js";
 import { showSliders } from "./controls.js";
-import { moduleOf } from "./module.js";
+import { openModule } from "./module.js";
 
 const by = (id) => document.getElementById(id);
 const net = JSON.parse(by("net").textContent);
@@ -79,12 +79,13 @@ const run = async (first) => {
   const html = answer.outputs.html;
   note.textContent = wrong ? wrong.message
     : answer.complaints[0] || html?.refused || answer.message;
-  if (answer.status === 0) showSliders(answer.facts, state, () => run());
+  if (answer.status === 0)
+    sliders.hidden = !showSliders(answer.facts, state, () => run());
   if (answer.status === 0 && html?.text) show(html.text);
 };
 
 const start = async () => {
-  const made = new Client(await moduleOf(by("wasm")), net.files);
+  const made = new Client((await openModule("netc")).module, net.files);
   await made.ready;
   client = made;
   await run(true);

@@ -1,142 +1,147 @@
-// The playground's page: the editor, the tabs of outputs, and the worker
-// between them. It asks for nothing after the load.
-import nets from "data:nets";
+// The playground's page: source, diagram and answer, and the worker between
+// them. After the load it asks for the second module alone, and for that once.
+import { noCard, showCard, showLayers } from "./answer.js";
 import { Client } from "./client.js";
-import { fillMenus, showMenus, showSliders } from "./controls.js";
+import { makeAsk, settingsOf, showSliders } from "./controls.js";
+import { makeDiagram } from "./diagram.js";
 import { makeEditor } from "./editor.js";
+import { keep, kept } from "./kept.js";
 import * as link from "./link.js";
-import { fetchModule, moduleOf } from "./module.js";
-
-// The zoo; what has a folder is for a config.json of Hugging Face.
-const examples = Object.fromEntries(Object.keys(nets).sort()
-  .filter((n) => !n.includes("/")).map((n) => [n, nets[n]]));
+import { openModule } from "./module.js";
+import { makeSave } from "./save.js";
+import { chartKind, makeStrip } from "./strip.js";
 
 const began = performance.now();
 const by = (id) => document.getElementById(id);
+const embedded = new URLSearchParams(location.search).has("embed");
 
-// What is drawn stands in the page; charts are pictures; the page of `-o
-// x.html` has a frame of its own, which may reach nothing here.
-const TABS = [["report", "Report", "txt", "text"],
-  ["diagram", "Diagram", "svg", "drawing"],
-  ["timeline", "Timeline", "timeline.svg", "picture"],
-  ["arena", "Arena", "arena.svg", "picture"],
-  ["bars", "Bars", "bars.svg", "picture"],
-  ["roofline", "Roofline", "roofline.svg", "picture"],
-  ["header", "C header", "h", "text"],
-  ["pytorch", "PyTorch", "py", "text"],
-  ["page", "Page", "html", "page"]];
+const UNTITLED = "untitled.net", START = "start.net";
+const START_TEXT = `net small_resnet
+input 32x32x3
+conv 32 3x3 pad bn relu
+pool 2x2
+add { conv 32 3x3 pad bn relu; conv 32 3x3 pad bn } {}
+relu
+conv 64 3x3 pad bn relu
+pool 2x2
+gap
+fc 10
+`;
+const examples = { [START]: START_TEXT };
 
-const state = { name: "main.net", settings: {}, define: {}, input: {},
-  tab: "report", round: 0 };
-let client = null, editor = null, last = null, pending = null;
+const state = { name: UNTITLED, settings: {}, define: {}, input: {},
+  predict: undefined, tab: "", round: 0 };
+let client = null, more = null, editor = null, diagram = null, strip = null;
+let showAsk = null;
+let last = null, card = null; // of the last text without errors
+let pending = null, nets = {}, offered = null;
 
 const note = (text) => {
   by("note").textContent = text || "";
   by("note").hidden = !text;
 };
 
-// Tabs
+// The second module: all outputs, and the readers of other formats.
 
-const select = (tab, focus) => {
-  state.tab = tab;
-  for (const [name] of TABS) {
-    const button = by(`tab-${name}`), on = name === tab;
-    button.setAttribute("aria-selected", on);
-    button.tabIndex = on ? 0 : -1;
-    by(`panel-${name}`).hidden = !on;
-    if (on && focus) button.focus();
-    if (on) by("tabs").scrollLeft = button.offsetLeft - 40;
+const secondModule = async () => {
+  const opened = await openModule("more");
+  if (location.protocol !== "file:") { // the last request was made
+    const meta = document.createElement("meta");
+    meta.httpEquiv = "Content-Security-Policy";
+    meta.content = "connect-src 'none'";
+    document.head.append(meta);
+  }
+  const made = new Client(opened.module, { ...nets, ...opened.nets });
+  made.catalog = (await made.ready).catalog;
+  return made;
+};
+const second = () => (more ??= secondModule().catch((e) => {
+  more = null;
+  throw e;
+}));
+
+const inFirst = (kind) => client.catalog.outputs.includes(kind) ||
+  kind === "card";
+
+// What is compiled
+
+const job = (kinds) => ({ do: "compile", text: editor.text(),
+  name: state.name, settings: settingsOf(state, state.predict),
+  define: { ...state.define }, input: { ...state.input },
+  predict: state.predict, kinds });
+
+const wanted = () => ["card", "svg", ...by("report").open ? ["txt"] : [],
+  ...strip.open() ? [chartKind(strip.open())] : []];
+
+// An output of the text that is there, by whichever module writes it.
+const emit = async (kind) => {
+  const answer = await (inFirst(kind) ? client : await second())
+    .ask({ ...job([kind]), keep: true });
+  return answer.outputs[kind] ?? { refused: answer.message ||
+    "the text has errors" };
+};
+
+// Links between line, box and row
+
+const lines = { of: new Map(), at: new Map() }; // by id; ids by line
+
+const findPlaces = (places) => {
+  lines.of.clear();
+  lines.at.clear();
+  for (let i = 0; i < places.length; i += 2) {
+    const [id, line] = [places[i], places[i + 1]];
+    if (!line || lines.of.has(id)) continue;
+    lines.of.set(id, line);
+    if (!lines.at.has(line)) lines.at.set(line, []);
+    lines.at.get(line).push(id);
   }
 };
 
-const makeTabs = () => {
-  TABS.forEach(([name, label], i) => {
-    const tab = document.createElement("button");
-    Object.assign(tab, { id: `tab-${name}`, type: "button",
-      textContent: label });
-    tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-controls", `panel-${name}`);
-    tab.addEventListener("click", () => {
-      select(name);
-      show();
-    });
-    tab.addEventListener("keydown", (e) => {
-      const to = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0,
-        End: TABS.length - 1 }[e.key];
-      if (to === undefined) return;
-      e.preventDefault();
-      select(TABS[(to + TABS.length) % TABS.length][0], true);
-      show();
-    });
-    const panel = document.createElement("div");
-    Object.assign(panel, { id: `panel-${name}`, className: `panel ${name}`,
-      tabIndex: 0 });
-    panel.setAttribute("role", "tabpanel");
-    panel.setAttribute("aria-labelledby", `tab-${name}`);
-    by("tabs").append(tab);
-    by("panels").append(panel);
-  });
+const boxes = (line) => (lines.at.get(line) || [])
+  .map((id) => diagram.box(id)).filter(Boolean);
+const rows = (line) => by("layers").open ? by("layers")
+  .querySelectorAll(`tr[data-line="${line}"]`) : [];
+
+const mark = (look, boxed, rowed) => {
+  for (const e of document.querySelectorAll(`.${look}`))
+    e.classList.remove(look);
+  for (const e of [...boxed, ...rowed]) e.classList.add(look);
 };
 
-const save = (kind, text) => {
-  const button = document.createElement("button");
-  Object.assign(button, { type: "button", className: "save",
-    textContent: "Save" });
-  button.addEventListener("click", () => {
-    const a = document.createElement("a");
-    a.href = URL.createObjectURL(new Blob([text]));
-    a.download = `${(last && last.facts.name) || "net"}.${kind}`;
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(a.href), 1000);
-  });
-  return button;
+// The caret's line; `reveal`: its box is brought into sight.
+const showCaret = (reveal) => {
+  const line = editor.line(), found = boxes(line);
+  for (const e of document.querySelectorAll("#canvas [aria-current]"))
+    e.removeAttribute("aria-current");
+  for (const e of found) e.setAttribute("aria-current", "true");
+  mark("here", found, rows(line));
+  if (reveal && found.length) diagram.reveal(found[0]);
 };
 
-// The library escapes all names; what could act goes all the same.
-const drawing = (text) => {
-  const svg = new DOMParser().parseFromString(text, "image/svg+xml")
-    .documentElement;
-  if (svg.localName !== "svg") return text;
-  for (const e of svg.querySelectorAll("script,foreignObject")) e.remove();
-  for (const e of svg.querySelectorAll("*"))
-    for (const a of [...e.attributes])
-      if (/^on|href$/i.test(a.name)) e.removeAttribute(a.name);
-  return document.adoptNode(svg);
+let pointed = "";
+const showNear = (line, id, from) => {
+  const key = `${line} ${id}`;
+  if (key === pointed) return;
+  pointed = key;
+  const box = id && diagram.box(id);
+  mark("near", box ? [box] : line ? boxes(line) : [], line ? rows(line) : []);
+  if (from !== "editor") editor.near(line || 0);
 };
 
-const element = (look, text, label) => {
-  const e = document.createElement({ text: "pre", picture: "img",
-    page: "iframe" }[look]);
-  if (look === "text") e.textContent = text;
-  if (look === "picture") {
-    const told = /<desc[^>]*>([^<]*)/.exec(text);
-    e.src = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-    e.onload = e.onerror = () => URL.revokeObjectURL(e.src);
-    e.alt = `${label}: ${told ? told[1] : ""}`;
-  }
-  if (look === "page") {
-    e.setAttribute("sandbox", "allow-scripts");
-    e.title = "The net as a page";
-    e.srcdoc = text;
-  }
-  return e;
+// What is shown
+
+const title = () => {
+  const own = last?.facts.name;
+  const named = /^\s*net\s+(?:"([^"]+)"|([\w-]+))/m.exec(editor.text());
+  return last && !last.status && own ? own
+    : named ? named[1] || named[2] : state.name.replace(/\.net$/, "");
 };
 
-const fill = ([name, label, kind, look], output) => {
-  const panel = by(`panel-${name}`);
-  const text = output.refused === undefined ? output.text : output.refused;
-  panel.classList.remove("stale");
-  if (panel.shown === text) return;
-  panel.shown = text;
-  const content = output.refused !== undefined ? element("text", text)
-    : look === "drawing" ? drawing(text) : element(look, text, label);
-  panel.replaceChildren(save(kind, text), content);
+const showTitle = () => {
+  document.title = `${title()} - netc`;
+  const head = by("card").querySelector("h2");
+  if (head) head.textContent = title();
 };
-
-const wanted = () => [...new Set(["txt", "svg",
-  TABS.find(([n]) => n === state.tab)[2]])];
-
-// Compiling
 
 const count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
@@ -158,39 +163,75 @@ const listProblems = (problems) => {
   }));
 };
 
-const present = (answer, text) => {
+const stale = (old) => {
+  for (const id of ["diagram", "answer", "strip"])
+    by(id).classList.toggle("stale", old);
+  by("stale").hidden = !old || !card;
+};
+
+const showAnswer = (answer) => {
+  const { card: written, svg, txt } = answer.outputs;
+  card = written.refused === undefined ? JSON.parse(written.text) : null;
+  if (!card) noCard(written.refused);
+  else {
+    showCard(card, title());
+    findPlaces(card.places);
+  }
+  by("layers").hidden = !card;
+  by("layers").stale = true;
+  if (card && by("layers").fresh)
+    by("layers").open = card.layers.length <= 12;
+  by("layers").fresh = false;
+  showRows();
+  diagram.show(svg.refused ?? svg.text);
+  showCaret(false);
+  by("report").hidden = false;
+  if (txt) by("report").querySelector("pre").textContent =
+    txt.refused ?? txt.text;
+};
+
+const showRows = () => {
+  if (!by("layers").open || !by("layers").stale || !card) return;
+  by("layers").stale = false;
+  showLayers(card);
+};
+
+// A chart of the second module comes later, if the text is still the same.
+const showChart = async (answer) => {
+  const name = strip.open(), text = editor.text();
+  if (!name) return;
+  const kind = chartKind(name);
+  const output = answer.outputs[kind] && inFirst(kind) ? answer.outputs[kind]
+    : await emit(kind).catch((e) => ({ refused: e.message }));
+  if (editor.text() === text) strip.put(name, output);
+};
+
+const present = async (answer, text) => {
   last = answer;
   const problems = editor.show(answer, text, state.name);
   listProblems(problems);
   note([...answer.complaints, answer.message].filter(Boolean).join("\n"));
   const errors = problems.filter((p) => p.severity === "error").length;
   const warnings = problems.length - errors;
-  by("status").textContent = [answer.facts.name || state.name,
+  by("status").textContent = [title(),
     errors ? count(errors, "error") : answer.status ? "not compiled" : "compiled",
     warnings ? count(warnings, "warning") : ""].filter(Boolean).join(", ");
-  for (const tab of TABS) {
-    const output = answer.outputs[tab[2]];
-    if (output) fill(tab, output);
-    else if (answer.status && by(`panel-${tab[0]}`).shown !== undefined)
-      by(`panel-${tab[0]}`).classList.add("stale");
-  }
-  if (answer.status) {
-    const report = by("panel-report");
-    if (!report.shown) report.replaceChildren(element("text", answer.printed));
-  }
+  stale(answer.status !== 0);
+  if (answer.status === 0) showAnswer(answer);
+  else if (!card) noCard("No answer yet: the text has errors.");
+  showAsk(answer.predict, card?.serves);
+  showTitle();
   if (!answer.status || answer.facts.params.length)
-    showSliders(answer.facts, state, run);
+    by("params").hidden = !showSliders(answer.facts, state, run, true);
+  if (answer.status === 0) await showChart(answer);
 };
 
 // Compiles what is there; the last call wins. Resolves when it is shown.
-const run = async () => {
+const run = () => {
   const text = editor.text();
-  const job = client.ask({ do: "compile", text, name: state.name,
-    settings: { ...state.settings }, define: { ...state.define },
-    input: { ...state.input }, kinds: wanted() });
-  pending = job.then((answer) => {
-    if (!answer) return;
-    if (editor.text() === text) present(answer, text);
+  remember();
+  pending = client.ask(job(wanted().filter(inFirst))).then((answer) => {
+    if (answer && editor.text() === text) return present(answer, text);
   }, (e) => {
     note(`The compiler stopped (${e.message}); a fresh one is there.`);
     by("status").textContent = "stopped";
@@ -198,41 +239,94 @@ const run = async () => {
   return pending;
 };
 
-const show = () => {
-  const kind = TABS.find(([n]) => n === state.tab)[2];
-  return last && last.outputs[kind] ? undefined : run();
+// Address and memory follow the text.
+
+let later = 0;
+const isExample = () => examples[state.name] === editor.text();
+const place = () => {
+  const whole = by("whole");
+  whole.href = location.href.replace(/\?[^#]*/, "");
+};
+
+const write = async () => {
+  const zoo = isExample() && state.name.replace(/\.net$/, "");
+  const at = await link.write({ ...state, text: editor.text() }, zoo);
+  history.replaceState(null, "", at);
+  place();
+  return at;
+};
+
+const remember = () => {
+  const own = !isExample();
+  if (own && Object.hasOwn(examples, state.name)) state.name = UNTITLED;
+  by("zoo").value = own ? "" : state.name;
+  clearTimeout(later);
+  if (state.opening) return;
+  const save = (at) => own && !embedded && keep({ ...state,
+    text: editor.text(), link: at });
+  save(location.hash);
+  later = setTimeout(async () => save(await write()), 300);
+};
+
+const offer = (old) => {
+  offered = old;
+  by("kept").hidden = !old;
+  by("kept").firstElementChild.textContent =
+    "Your last text is kept in this browser.";
 };
 
 // What is open
 
-const open = (name, text, from = {}) => {
+const open = async (name, text, from = {}) => {
   Object.assign(state, { name, settings: from.settings || {},
-    define: from.define || {}, input: from.input || {} });
+    define: from.define || {}, input: from.input || {},
+    predict: from.predict, tab: "", opening: true });
   state.round++;
-  by("zoo").value = examples[name] === text ? name : "";
-  for (const [tab] of TABS) by(`panel-${tab}`).shown = undefined;
-  last = null;
-  showMenus(state);
-  select(TABS.some(([n]) => n === from.tab) ? from.tab : state.tab);
+  last = card = null;
+  by("layers").fresh = true;
+  by("layers").hidden = by("report").hidden = true;
+  by("card").replaceChildren();
+  findPlaces([]);
+  diagram.clear();
+  diagram.fresh();
+  strip.clear();
+  strip.show(from.tab || strip.open());
+  state.tab = strip.open();
   editor.write(text);
   note(from.error);
-  return run().then(() => from.error && note(from.error));
+  const shown = run();
+  state.opening = false;
+  await shown;
+  if (from.error) note(from.error);
 };
+
+const restore = (old) => open(old.name || UNTITLED, old.text, old);
 
 const follow = async (fragment = location.hash) => {
   const found = await link.read(fragment).catch((e) => ({
     error: `This link is damaged: ${e.message}` }));
-  const zoo = `${found.zoo || "resnet"}.net`;
-  const example = Object.hasOwn(examples, zoo) ? zoo : "resnet.net";
   if (found.text !== undefined)
-    return open(found.name || "main.net", found.text, found);
-  return open(example, examples[example], found);
+    return open(found.name || UNTITLED, found.text, found);
+  const name = `${found.zoo}.net`;
+  if (found.zoo !== undefined && Object.hasOwn(examples, name))
+    return open(name, examples[name], found);
+  return open(START, START_TEXT, { ...found,
+    settings: { gpu: "rtx4090", ...found.settings } });
+};
+
+// The page's own address has the same text, or an older one.
+const begin = async () => {
+  const old = embedded ? null : kept();
+  if (old && (!location.hash || location.hash === old.link))
+    return restore(old);
+  await follow();
+  if (old && old.text !== editor.text()) offer(old);
 };
 
 // Of Darknet, Caffe or Hugging Face: the compiler writes the source.
 const convert = async (name, text, command) => {
-  const made = await client.ask({ do: "import", name: name.toLowerCase(), text })
-    .catch((e) => ({ refused: e.message }));
+  const made = await second().then((reader) => reader.ask({ do: "import",
+    name: name.toLowerCase(), text })).catch((e) => ({ refused: e.message }));
   if (made.refused !== undefined)
     note(`${name}: ${made.refused}\n${command}`);
   else await open(name.replace(/\.\w+$/, ".net"), made.text);
@@ -255,11 +349,22 @@ const take = async (file) => {
 const listen = () => {
   by("zoo").append(new Option("your own", ""), ...Object.keys(examples)
     .map((n) => new Option(n.replace(/\.net$/, ""), n)));
-  by("zoo").addEventListener("change", (e) => e.target.value &&
-    open(e.target.value, examples[e.target.value]));
+  by("zoo").addEventListener("change", async (e) => {
+    const name = e.target.value, own = isExample() ? null : { ...state,
+      text: editor.text() };
+    if (!name) return;
+    const { gpu } = state.settings;
+    await open(name, examples[name], { settings: gpu ? { gpu } : {} });
+    await write();
+    if (own) offer(own);
+  });
+  by("kept").querySelector("button").addEventListener("click", () => {
+    const old = offered;
+    offer(null);
+    restore(old);
+  });
   by("share").addEventListener("click", async () => {
-    history.replaceState(null, "", await link.write({ ...state,
-      text: editor.text() }));
+    await write();
     const copied = await navigator.clipboard?.writeText(location.href)
       .then(() => true, () => false);
     by("status").textContent = copied ? "The link is copied."
@@ -267,6 +372,21 @@ const listen = () => {
   });
   by("open").addEventListener("click", () => by("file").click());
   by("file").addEventListener("change", (e) => take(e.target.files[0]));
+  makeSave(by("save"), by("kinds"), { emit, say: note,
+    source: () => editor.text(), name: title });
+  by("layers").addEventListener("toggle", () => {
+    showRows();
+    showCaret(false);
+  });
+  by("report").addEventListener("toggle", () => by("report").open && run());
+  const rowOf = (e) => e.target.closest?.("tr[data-box]");
+  by("layers").addEventListener("click", (e) => rowOf(e) &&
+    editor.goLine(Number(rowOf(e).dataset.line)));
+  by("layers").addEventListener("mouseover", (e) => {
+    const row = rowOf(e);
+    showNear(row ? Number(row.dataset.line) : 0, row?.dataset.box, "row");
+  });
+  by("layers").addEventListener("mouseleave", () => showNear(0, "", "row"));
   addEventListener("dragover", (e) => {
     e.preventDefault();
     document.body.classList.add("drop");
@@ -277,64 +397,66 @@ const listen = () => {
     document.body.classList.remove("drop");
     take(e.dataTransfer.files[0]);
   });
-  addEventListener("hashchange", () => follow());
+  addEventListener("hashchange", () => {
+    const own = isExample() ? null : { ...state, text: editor.text() };
+    follow().then(() => own && own.text !== editor.text() && offer(own));
+  });
 };
 
-const embed = () => {
-  if (!new URLSearchParams(location.search).has("embed")) return;
-  document.body.classList.add("embed");
-  const whole = by("whole");
-  whole.hidden = false;
-  const to = () => {
-    whole.href = location.href.replace(/\?[^#]*/, "");
-  };
-  to();
-  addEventListener("hashchange", to);
-};
-
-// The compiler is a file beside the page, or in it.
-const compiler = async () => {
-  const here = by("wasm");
-  if (here) return moduleOf(here);
-  const module = await fetchModule("netc.wasm.lzma");
-  const meta = document.createElement("meta");
-  meta.httpEquiv = "Content-Security-Policy";
-  meta.content = "connect-src 'none'"; // the last request was made
-  document.head.append(meta);
-  return module;
+const makeParts = () => {
+  diagram = makeDiagram(by("canvas"), by("zoom"), {
+    near: (id) => showNear(lines.of.get(id) || 0, id, "box"),
+    go: (id) => editor.goLine(lines.of.get(id) || 0) });
+  strip = makeStrip(by("tabs"), by("panels"), () => {
+    state.tab = strip.open();
+    run();
+  });
+  editor = makeEditor(by("editor"), {
+    ask: (message) => client.ask(message),
+    // A completion waits until the compiler has seen the text.
+    changed: (now) => {
+      if (!client || state.opening) return undefined;
+      if (now) return pending || run();
+      return run();
+    },
+    moved: () => client && showCaret(true),
+    near: (line) => showNear(line, "", "editor") });
 };
 
 const start = async () => {
-  makeTabs();
-  select("report");
-  const module = compiler();
-  editor = makeEditor(by("editor"), {
-    ask: (job) => client.ask(job),
-    // A completion waits until the compiler has seen the text.
-    changed: (now) => {
-      if (!client) return undefined;
-      if (now) return pending || run();
-      return run();
-    } });
-  const made = new Client(await module, nets);
-  const { catalog } = await made.ready;
-  fillMenus(catalog, state, run);
-  window.netc.outputs = catalog.outputs;
+  const loading = openModule("netc");
+  makeParts();
+  const opened = await loading;
+  nets = opened.nets;
+  for (const name of Object.keys(nets).sort()) examples[name] = nets[name];
+  const made = new Client(opened.module, nets);
+  made.catalog = (await made.ready).catalog;
+  showAsk = makeAsk(made.catalog, state, run);
   client = made;
   listen();
-  embed();
-  await follow();
+  document.body.classList.toggle("embed", embedded);
+  by("whole").hidden = !embedded;
+  await begin();
+  place();
   by("status").dataset.ready = Math.round(performance.now() - began);
 };
 
-// For scripts of this page's reader, and for tests: what a source gives; the
-// fragment of a link opened; milliseconds from an edit to what it changes.
+// For scripts of this page's reader, and for tests: what a source gives, by the
+// module that has the outputs or by the second; the fragment of a link opened;
+// milliseconds from an edit to what it changes.
 window.netc = {
-  compile: (text, options = {}) => client.ask({ do: "compile", keep: true,
-    text, name: options.name || "main.net", settings: options.settings || {},
-    define: options.define || {}, input: options.input || {},
-    kinds: options.kinds || ["txt"] }),
-  import: (name, text) => client.ask({ do: "import", name, text }),
+  compile: async (text, options = {}) => {
+    const kinds = options.kinds || ["txt"];
+    const by = options.second || !kinds.every(inFirst) ? await second() : client;
+    return by.ask({ do: "compile", keep: true, text, kinds,
+      name: options.name || "main.net", settings: options.settings || {},
+      define: options.define || {}, input: options.input || {},
+      predict: options.predict });
+  },
+  import: async (name, text) =>
+    (await second()).ask({ do: "import", name, text }),
+  outputs: async () => ({ first: client.catalog.outputs,
+    second: (await second()).catalog.outputs }),
   text: () => editor.text(),
   settled: () => pending,
   follow,

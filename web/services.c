@@ -152,6 +152,7 @@ void web_facts(void) {
   struct web_answer a;
   web_say(&a, '{');
   web_member(&a, "name", netc_name(web_net));
+  json_member_bool(&a.json, "asks", netc_asks_inference(web_net));
   put_inputs(&a);
   json_member_open(&a.json, "params", '[');
   for (size_t i = 0; netc_param(web_net, i, &param) == NETC_OK; i++) {

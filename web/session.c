@@ -161,10 +161,9 @@ int web_load(const char *path) {
   return said(netc_load_file(web_net, path));
 }
 
-WEB_EXPORT(web_emit) int web_emit(const char *kind);
-int web_emit(const char *kind) {
-  struct netc_options options = {.size = sizeof options,
-                                 .predict = netc_asks_inference(web_net)};
+WEB_EXPORT(web_emit) int web_emit(const char *kind, bool predict);
+int web_emit(const char *kind, bool predict) {
+  struct netc_options options = {.size = sizeof options, .predict = predict};
   web_clear();
   enum netc_status status = netc_emit(web_net, kind, &options, web_put, NULL);
   return status == NETC_OK ? NETC_OK : said(status);
