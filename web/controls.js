@@ -104,9 +104,9 @@ export const makeAsk = (catalog, state, changed) => {
     if (value) state.settings[name] = value;
     else delete state.settings[name];
   };
-  let task = "train";
+  let task = "";
   fillMenu(by("gpu"), "none", catalog.gpus);
-  fillMenu(by("optimizer"), "as in the source", words(
+  fillMenu(by("optimizer"), "as written", words(
     catalog.settings.optimizer));
   for (const name of ["gpu", "optimizer", "batch", "context"])
     by(name).addEventListener("input", (e) => {
@@ -130,12 +130,14 @@ export const makeAsk = (catalog, state, changed) => {
 
   // What holds now; `serves`: the net is a language model.
   return (predict, serves) => {
-    task = taskOf(predict);
+    if (task !== taskOf(predict)) {
+      task = taskOf(predict);
+      fillMenu(by("type"), "as written", [...elements, ...of[task]]);
+    }
     for (const radio of by("ask").elements.task)
       radio.checked = radio.value === task;
     for (const e of by("ask").querySelectorAll("[data-for]"))
       e.hidden = e.dataset.for === "context" ? !predict || !serves : predict;
-    fillMenu(by("type"), "as in the source", [...elements, ...of[task]]);
     const own = settingsOf(state, predict);
     choose(by("type"), own.weight_dtype || own.precision || own.dtype || "");
     for (const name of ["gpu", "optimizer"])
@@ -155,7 +157,7 @@ export const showSliders = (facts, state, changed, ranged) => {
   const key = JSON.stringify([state.name, state.round, facts.params.map((p) =>
     [p.name, p.fallback, p.allowed]), facts.inputs.map((i) =>
     [i.name, i.sizes.length])]);
-  if (key === shown) return;
+  if (key === shown) return box.hasChildNodes();
   shown = key;
   const setter = (of, name) => (value) => {
     of[name] = value;
@@ -200,5 +202,5 @@ export const showSliders = (facts, state, changed, ranged) => {
     made.push(again);
   }
   box.replaceChildren(...made);
-  return made.length > 0;
+  return box.hasChildNodes();
 };

@@ -135,14 +135,11 @@ export const makeEditor = (parent, { ask, changed, moved, near }) => {
       if (u.docChanged) changed(false);
       if (u.docChanged || u.selectionSet) moved();
     }),
-    EditorView.domEventHandlers({
-      mousemove: (e, v) => {
-        const at = v.posAtCoords({ x: e.clientX, y: e.clientY });
-        near(at === null ? 0 : v.state.doc.lineAt(at).number);
-      },
-      mouseleave: () => near(0),
-    }),
   ] });
+  // Hints count, too, whose events are not the editor's.
+  view.contentDOM.addEventListener("mousemove", (e) => near(view.state.doc
+    .lineAt(view.posAtCoords({ x: e.clientX, y: e.clientY }, false)).number));
+  view.contentDOM.addEventListener("mouseleave", () => near(0));
 
   return {
     view,

@@ -26,6 +26,7 @@ conv 64 3x3 pad bn relu
 pool 2x2
 gap
 fc 10
+train batch=256 optimizer=adam
 `;
 const examples = { [START]: START_TEXT };
 
@@ -132,9 +133,9 @@ const showNear = (line, id, from) => {
 
 const title = () => {
   const own = last?.facts.name;
-  const named = /^\s*net\s+(?:"([^"]+)"|([\w-]+))/m.exec(editor.text());
+  const named = /^\s*net\s+(\w+)/m.exec(editor.text());
   return last && !last.status && own ? own
-    : named ? named[1] || named[2] : state.name.replace(/\.net$/, "");
+    : named ? named[1] : state.name.replace(/\.net$/, "");
 };
 
 const showTitle = () => {
@@ -166,7 +167,7 @@ const listProblems = (problems) => {
 const stale = (old) => {
   for (const id of ["diagram", "answer", "strip"])
     by(id).classList.toggle("stale", old);
-  by("stale").hidden = !old || !card;
+  by("stale").hidden = !old;
 };
 
 const showAnswer = (answer) => {
@@ -216,7 +217,7 @@ const present = async (answer, text) => {
   by("status").textContent = [title(),
     errors ? count(errors, "error") : answer.status ? "not compiled" : "compiled",
     warnings ? count(warnings, "warning") : ""].filter(Boolean).join(", ");
-  stale(answer.status !== 0);
+  stale(answer.status !== 0 && card !== null);
   if (answer.status === 0) showAnswer(answer);
   else if (!card) noCard("No answer yet: the text has errors.");
   showAsk(answer.predict, card?.serves);
