@@ -26,7 +26,7 @@ conv 64 3x3 pad bn relu
 pool 2x2
 gap
 fc 10
-train batch=256 optimizer=adam
+train batch=4096 optimizer=adam
 `;
 const examples = { [START]: START_TEXT };
 
