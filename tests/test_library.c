@@ -158,6 +158,42 @@ static void every_output_is_written_to_a_sink(void **state) {
   netc_close(netc);
 }
 
+/* A page draws the answer from it. */
+static void a_card_has_the_lines_of_the_report(void **state) {
+  (void)state;
+  struct netc_answer answer = {.size = sizeof answer};
+  struct netc_options options = {.size = sizeof options, .width = 1000};
+  struct buffer card = {0}, report = {0};
+  struct netc *netc = load(small);
+  assert_int_equal(netc_set(netc, "gpu", "t4"), NETC_OK);
+  assert_int_equal(netc_load_text(netc, "small.net", small, strlen(small)),
+                   NETC_OK);
+  assert_int_equal(netc_answer(netc, false, &answer), NETC_OK);
+  assert_int_equal(netc_emit(netc, "txt.card", &options, collect, &card),
+                   NETC_OK);
+  assert_int_equal(netc_emit(netc, "txt", &options, collect, &report), NETC_OK);
+  json_t *json = json_loads(card.at, 0, NULL), *at;
+  size_t i;
+  int64_t parts = 0;
+  assert_string_equal(json_string_value(json_object_get(json, "verdict")),
+                      "fits");
+  assert_true(json_array_size(json_object_get(json, "rows")) > 3);
+  json_array_foreach(json_object_get(json, "rows"), i, at) {
+    assert_holds(report.at, json_string_value(json_object_get(at, "lead")));
+    assert_holds(report.at, json_string_value(json_object_get(at, "text")));
+  }
+  json_array_foreach(json_object_get(json, "parts"), i, at)
+    parts += json_integer_value(json_object_get(at, "bytes"));
+  assert_true(parts <= answer.bytes && parts > answer.bytes * 99 / 100);
+  at = json_object_get(json, "places");
+  assert_string_equal(json_string_value(json_array_get(at, 0)), "n.input");
+  assert_int_equal(json_integer_value(json_array_get(at, 1)), 2);
+  json_decref(json);
+  free(card.at);
+  free(report.at);
+  netc_close(netc);
+}
+
 static void a_front_is_what_it_is_said_to_be(void **state) {
   (void)state;
   struct buffer buffer = {0};
@@ -1049,6 +1085,7 @@ int main(void) {
       cmocka_unit_test(operands_have_the_rank_of_their_layer),
       cmocka_unit_test(a_net_is_loaded_and_read),
       cmocka_unit_test(every_output_is_written_to_a_sink),
+      cmocka_unit_test(a_card_has_the_lines_of_the_report),
       cmocka_unit_test(what_goes_wrong_is_a_status),
       cmocka_unit_test(a_full_sink_is_an_io_error),
       cmocka_unit_test(a_front_is_what_it_is_said_to_be),

@@ -1,5 +1,5 @@
 // The answer as a card: the words and digits are those of `netc`, which writes
-// them as the output `card`.
+// them as the output `txt.card`.
 import { make } from "./make.js";
 
 const by = (id) => document.getElementById(id);

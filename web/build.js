@@ -52,9 +52,8 @@ const ours = {
     build.onLoad({ filter: /^lzma1\/decoder$/, namespace: "ours" }, () => ({
       contents: 'export * from "./lib/decoder.js"; ' +
         'export * from "./lib/streams.js";', resolveDir: lzma }));
-    build.onLoad({ filter: /^worker:/, namespace: "ours" }, () => ({
-      contents: esbuild.transformSync(read("engine.js"),
-        { minify: true, target: "es2021" }).code, loader: "text" }));
+    build.onLoad({ filter: /^worker:/, namespace: "ours" }, async () => ({
+      contents: await bundled("engine.js"), loader: "text" }));
   },
 };
 

@@ -2,12 +2,20 @@
 // that takes over LIMIT milliseconds, or trapped, is replaced by a fresh one.
 import source from "worker:engine";
 
-export const LIMIT = 5000;
+export const LIMIT = 5000, START_LIMIT = 60000;
 
+// The compiler's module, packed: a file beside the page, or in it in base64.
+export const readPacked = async (name) => {
+  const here = document.getElementById(name);
+  if (!here) return (await fetch(`${name}.lzma`)).arrayBuffer();
+  here.remove();
+  return here.textContent;
+};
+
+// The worker unpacks the module; `ready` has it, with the nets that are in it.
 export class Client {
-  constructor(module, files) {
-    this.module = module;
-    this.files = files;
+  constructor(packed, files) {
+    this.opened = { packed, files };
     this.jobs = []; // the first one runs
     this.number = 0;
     this.begin();
@@ -25,7 +33,11 @@ export class Client {
     };
     this.ready = new Promise((done, failed) => {
       this.jobs.unshift({ done, failed, message: {
-        do: "start", module: this.module, files: this.files } });
+        do: "start", ...this.opened } });
+    }).then((answer) => {
+      const { module, nets } = answer;
+      this.opened = { module, nets, files: this.opened.files };
+      return answer;
     });
     this.ready.catch(() => {});
     this.next();
@@ -35,8 +47,9 @@ export class Client {
     const job = this.jobs[0];
     if (!job || job.id) return;
     job.id = ++this.number;
+    const limit = job.message.do === "start" ? START_LIMIT : LIMIT;
     this.timer = setTimeout(() => this.replace(
-      `it took over ${LIMIT / 1000} seconds`), LIMIT);
+      `it took over ${limit / 1000} seconds`), limit);
     this.worker.postMessage({ ...job.message, id: job.id });
   }
 

@@ -1,7 +1,7 @@
 // The worker: netc.wasm, and what the page asks of it. A message is {id, do,
 // ...}; the answer {id, ...} or {id, error}. One request is one job, so that
 // the page can replace a worker that takes too long.
-"use strict";
+import { compile } from "./module.js";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -83,10 +83,13 @@ const emit = (kind, predict) => {
 };
 
 const tasks = {
+  // A module that is packed, or that an earlier worker has compiled.
   async start(job) {
-    await start(job.module);
-    for (const [name, content] of Object.entries(job.files)) put(name, content);
-    return { catalog: json("web_catalog") };
+    const { module, nets } = job.module ? job : await compile(job.packed);
+    await start(module);
+    for (const [name, content] of Object.entries({ ...nets, ...job.files }))
+      put(name, content);
+    return { catalog: json("web_catalog"), module, nets };
   },
   compile(job) {
     const complaints = choose(job);

@@ -1,9 +1,8 @@
 // In the page of `netc x.net -o x.html --live`: a slider for each param and
 // for the sizes of inputs. Each move compiles the net anew, and what it says
 // takes the place of what was there. It stands before the page's own script.
-import { Client } from "./client.js";
+import { Client, readPacked } from "./client.js";
 import { showSliders } from "./controls.js";
-import { openModule } from "./module.js";
 
 const by = (id) => document.getElementById(id);
 const net = JSON.parse(by("net").textContent);
@@ -85,7 +84,7 @@ const run = async (first) => {
 };
 
 const start = async () => {
-  const made = new Client((await openModule("netc")).module, net.files);
+  const made = new Client(await readPacked("netc"), net.files);
   await made.ready;
   client = made;
   await run(true);

@@ -1,5 +1,4 @@
-// A module of the compiler with the nets that it needs, packed: a file beside
-// the page, or in it in base64.
+// A module of the compiler with the nets that it needs, packed.
 import { Decoder, InputBuffer, OutputBuffer } from "lzma1/decoder";
 import { join } from "./streams.js";
 
@@ -13,13 +12,10 @@ export const unpack = (packed) => {
     wasm: join(bytes.slice(end)) };
 };
 
-// {module, nets}
-export const openModule = async (name) => {
-  const here = document.getElementById(name);
-  const packed = here ? Uint8Array.from(atob(here.textContent.trim()),
-    (c) => c.charCodeAt(0))
-    : new Uint8Array(await (await fetch(`${name}.lzma`)).arrayBuffer());
-  if (here) here.remove();
-  const { wasm, nets } = unpack(packed);
+// {module, nets}; `packed`: bytes, or base64.
+export const compile = async (packed) => {
+  const { wasm, nets } = unpack(typeof packed === "string"
+    ? Uint8Array.from(atob(packed.trim()), (c) => c.charCodeAt(0))
+    : new Uint8Array(packed));
   return { module: await WebAssembly.compile(wasm), nets };
 };

@@ -1,13 +1,12 @@
 // The playground's page: source, diagram and answer, and the worker between
 // them. After the load it asks for the second module alone, and for that once.
 import { noCard, showCard, showLayers } from "./answer.js";
-import { Client } from "./client.js";
+import { Client, readPacked } from "./client.js";
 import { makeAsk, settingsOf, showSliders } from "./controls.js";
 import { makeDiagram } from "./diagram.js";
 import { makeEditor } from "./editor.js";
 import { keep, kept } from "./kept.js";
 import * as link from "./link.js";
-import { openModule } from "./module.js";
 import { makeSave } from "./save.js";
 import { chartKind, makeStrip } from "./strip.js";
 
@@ -45,14 +44,14 @@ const note = (text) => {
 // The second module: all outputs, and the readers of other formats.
 
 const secondModule = async () => {
-  const opened = await openModule("more");
+  const packed = await readPacked("more");
   if (location.protocol !== "file:") { // the last request was made
     const meta = document.createElement("meta");
     meta.httpEquiv = "Content-Security-Policy";
     meta.content = "connect-src 'none'";
     document.head.append(meta);
   }
-  const made = new Client(opened.module, { ...nets, ...opened.nets });
+  const made = new Client(packed, nets);
   made.catalog = (await made.ready).catalog;
   return made;
 };
@@ -61,8 +60,9 @@ const second = () => (more ??= secondModule().catch((e) => {
   throw e;
 }));
 
+const CARD = "txt.card";
 const inFirst = (kind) => client.catalog.outputs.includes(kind) ||
-  kind === "card";
+  kind === CARD;
 
 // What is compiled
 
@@ -71,7 +71,7 @@ const job = (kinds) => ({ do: "compile", text: editor.text(),
   define: { ...state.define }, input: { ...state.input },
   predict: state.predict, kinds });
 
-const wanted = () => ["card", "svg", ...by("report").open ? ["txt"] : [],
+const wanted = () => [CARD, "svg", ...by("report").open ? ["txt"] : [],
   ...strip.open() ? [chartKind(strip.open())] : []];
 
 // An output of the text that is there, by whichever module writes it.
@@ -171,7 +171,7 @@ const stale = (old) => {
 };
 
 const showAnswer = (answer) => {
-  const { card: written, svg, txt } = answer.outputs;
+  const { [CARD]: written, svg, txt } = answer.outputs;
   card = written.refused === undefined ? JSON.parse(written.text) : null;
   if (!card) noCard(written.refused);
   else {
@@ -425,13 +425,12 @@ const makeParts = () => {
 };
 
 const start = async () => {
-  const loading = openModule("netc");
+  const loading = readPacked("netc").then((packed) => new Client(packed, {}));
   makeParts();
-  const opened = await loading;
+  const made = await loading, opened = await made.ready;
   nets = opened.nets;
+  made.catalog = opened.catalog;
   for (const name of Object.keys(nets).sort()) examples[name] = nets[name];
-  const made = new Client(opened.module, nets);
-  made.catalog = (await made.ready).catalog;
   showAsk = makeAsk(made.catalog, state, run);
   client = made;
   listen();
