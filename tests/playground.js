@@ -310,6 +310,17 @@ const tests = {
     must(await page.getByRole("radio", { name: "Train" }).isChecked(), "Train");
     must(!await page.getByRole("spinbutton", { name: "Context" }).isVisible(),
       "a context is for language models");
+    const border = page.getByRole("separator", { name: "Width of the source" });
+    const at = await border.boundingBox();
+    await page.mouse.move(at.x + 2, at.y + 300);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 102, at.y + 300, { steps: 3 });
+    await page.mouse.up();
+    const wide = () => panes[0].boundingBox().then((box) => box.width);
+    const dragged = await wide();
+    must(Math.abs(dragged - at.x - 100) < 4, `dragged: ${dragged}`);
+    await border.press("ArrowLeft");
+    must(await wide() < dragged - 10, "by a key");
     await page.setViewportSize({ width: 390, height: 844 });
     let bottom = 0;
     for (const pane of panes) {

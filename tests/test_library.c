@@ -182,8 +182,8 @@ static void a_card_has_the_lines_of_the_report(void **state) {
     assert_holds(report.at, json_string_value(json_object_get(at, "lead")));
     assert_holds(report.at, json_string_value(json_object_get(at, "text")));
   }
-  json_array_foreach(json_object_get(json, "parts"), i, at)
-    parts += json_integer_value(json_object_get(at, "bytes"));
+  json_array_foreach(json_object_get(json, "parts"), i, at) parts +=
+      json_integer_value(json_object_get(at, "bytes"));
   assert_true(parts <= answer.bytes && parts > answer.bytes * 99 / 100);
   at = json_object_get(json, "places");
   assert_string_equal(json_string_value(json_array_get(at, 0)), "n.input");

@@ -1,6 +1,7 @@
 // The playground's page: source, diagram and answer, and the worker between
 // them. After the load it asks for the second module alone, and for that once.
 import { noCard, showCard, showLayers } from "./answer.js";
+import { makeBorders } from "./borders.js";
 import { Client, readPacked } from "./client.js";
 import { makeAsk, settingsOf, showSliders } from "./controls.js";
 import { makeDiagram } from "./diagram.js";
@@ -220,7 +221,8 @@ const present = async (answer, text) => {
   stale(answer.status !== 0 && card !== null);
   if (answer.status === 0) showAnswer(answer);
   else if (!card) noCard("No answer yet: the text has errors.");
-  showAsk(answer.predict, card?.serves);
+  // A board answers about inference alone.
+  showAsk(answer.status ? answer.predict : card?.predict, card?.serves);
   showTitle();
   if (!answer.status || answer.facts.params.length)
     by("params").hidden = !showSliders(answer.facts, state, run, true);
@@ -408,6 +410,8 @@ const makeParts = () => {
   diagram = makeDiagram(by("canvas"), by("zoom"), {
     near: (id) => showNear(lines.of.get(id) || 0, id, "box"),
     go: (id) => editor.goLine(lines.of.get(id) || 0) });
+  makeBorders(document.querySelector("main"),
+    [...document.querySelectorAll("[role=separator]")]);
   strip = makeStrip(by("tabs"), by("panels"), () => {
     state.tab = strip.open();
     run();
