@@ -5,6 +5,7 @@
 "use strict";
 const { execFileSync } = require("child_process");
 const fs = require("fs");
+const http = require("http");
 const path = require("path");
 const zlib = require("zlib");
 const { chromium } = require("playwright-core");
@@ -492,6 +493,34 @@ const tests = {
     must(await item("PDF").evaluate((e) => e === document.activeElement), "keys");
     await page.keyboard.press("Escape");
     must(await page.isHidden("#kinds"), "closed");
+  },
+  async "from a server the page asks for its second module, once"(first) {
+    const types = { html: "text/html", js: "text/javascript", css: "text/css" };
+    const asked = [];
+    const server = http.createServer((request, response) => {
+      asked.push(request.url);
+      response.setHeader("Content-Type", types[request.url.split(".").pop()] ||
+        "application/octet-stream");
+      fs.createReadStream(path.join(web, request.url)).pipe(response);
+    });
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    const page = await first.context().browser().newPage();
+    try {
+      await page.goto(`http://127.0.0.1:${server.address().port}/index.html`);
+      await page.waitForSelector("#status[data-ready]");
+      must(asked.sort().join() === "/index.html,/netc.css,/netc.js,/netc.lzma",
+        asked.join());
+      for (const tab of ["volumes", "arena", "volumes"]) {
+        await page.click(`#tab-${tab}`);
+        await page.waitForSelector(`#panel-${tab} img`);
+      }
+      must(asked.splice(4).join() === "/more.lzma", "the second module");
+      must(await page.evaluate(() => fetch("netc.lzma").then(() => false,
+        () => true)), "nothing more can be asked for");
+    } finally {
+      await page.close();
+      server.close();
+    }
   },
   async "the strip of charts is closed, opens, and follows the text"(page) {
     await open(page, "#zoo=lenet5");
