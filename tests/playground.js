@@ -261,17 +261,27 @@ const tests = {
       for (const width of [1280, 400]) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
-        await open(page, "#text=" + encodeURIComponent(
-          "input 32x32x3\nconv 8 3x3 pad\n cnv 4\n"));
+        await open(page, "#gpu=t4&tab=timeline&text=" + encodeURIComponent(
+          "input 32x32x3\nconv 8 3x3 pad\n"));
         const session = await page.context().newCDPSession(page);
         await session.send("Runtime.evaluate", { expression:
           fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8") });
-        const found = await page.evaluate(() => window.axe.run());
-        const bad = found.violations.filter((v) =>
-          ["serious", "critical"].includes(v.impact));
-        must(!bad.length, `${colorScheme} ${width}: ` + bad.map((v) =>
-          `${v.id}: ${v.nodes[0].html.slice(0, 120)} ${v.nodes[0]
-            .failureSummary}`).join("; "));
+        const check = async (state) => {
+          const found = await page.evaluate(() => window.axe.run());
+          const bad = found.violations.filter((v) =>
+            ["serious", "critical"].includes(v.impact));
+          must(!bad.length, `${state} ${colorScheme} ${width}: ` + bad.map((v) =>
+            `${v.id}: ${v.nodes[0].html.slice(0, 120)} ${v.nodes[0]
+              .failureSummary}`).join("; "));
+        };
+        await check("compiled");
+        await page.click(".cm-content");
+        await page.keyboard.press("Control+End");
+        await page.keyboard.type("cnv 4");
+        await page.evaluate(() => window.netc.settled());
+        must(await page.isVisible("#stale"), "out of date");
+        await page.click("#save");
+        await check("out of date, with the menu");
         must(await page.evaluate(() => document.documentElement.scrollWidth <=
           innerWidth), `${width}: the page is wider than its window`);
       }
