@@ -440,26 +440,32 @@ static bool find_layout(struct diagram_paper *l) {
   return try_layout(l, last) || try_layout(l, largest.attempt);
 }
 
+/* By how much a page must be raised for the layout. */
+static int64_t raised_for(const struct diagram_paper *l) {
+  int64_t page = paper_height(l) * LEAST_TEXT / SMALL_SIZE;
+  return l->raised - most(page - l->height, 0);
+}
+
 /* Finds a layout for a page that is hardly higher than needed; if there is
  * none, the one with the largest letters. */
 static void find_higher(struct diagram_paper *l) {
-  int64_t low, high;
+  int64_t low, high, tolerance = paper_height(l) / 256;
   do {
     low = l->raised;
     l->raised += paper_height(l) / 4;
     if (paper_height(l) > 4 * MOST_HEIGHT)
       return;
   } while (!find_layout(l));
-  high = l->raised;
-  bool fits = true;
-  while (high - low > paper_height(l) / 64) {
+  high = raised_for(l);
+  while (high - low > tolerance) {
     l->raised = (low + high) / 2;
-    fits = find_layout(l);
-    *(fits ? &high : &low) = l->raised;
+    if (find_layout(l))
+      high = raised_for(l);
+    else
+      low = l->raised;
   }
-  l->raised = high;
-  if (!fits)
-    find_layout(l);
+  for (l->raised = high; !find_layout(l);)
+    l->raised += POINT;
 }
 
 void diagram_find_drawing(struct diagram *d) {
