@@ -25,8 +25,10 @@ struct source_builder {
   VEC(int) region;
   int *side_of; /* node at which a head's branch forks off, by node; -1 */
   struct source_heads
-      *heads; /* by node: outputs whose branches fork off there */
-  int outputs;
+      *heads;  /* by node: outputs whose branches fork off there */
+  int *listed; /* outputs to write, by place in the file's list; or -1 */
+  int next;    /* place of the first of them */
+  bool disordered;
   int depth;
   struct cell_node *cells; /* by node, if layout.cells */
 };

@@ -449,3 +449,10 @@ const char *graph_identifier(struct graph *graph, const char *name) {
   }
   return text.at;
 }
+
+void graph_output(struct graph *graph, struct graph_node *node,
+                  const char *name) {
+  const char *plain = graph_identifier(graph, name);
+  node->output = plain ? plain : "result";
+  node->place = ++graph->outputs;
+}

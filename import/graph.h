@@ -92,6 +92,7 @@ struct graph_node {
   VEC(struct graph_weight) weights;
   const char *scale, *zero; /* of its output, as for a weight */
   const char *output;       /* name as an output of the net, or NULL */
+  int place; /* among the outputs that the file lists, from 1; 0: not there */
 };
 
 /* Why a file could not be read: one message, for its first error. */
@@ -130,6 +131,7 @@ struct graph {
   const char *stored_types;         /* "226 Q4_K, 65 F32" */
   bool rescaled; /* 8-bit values are rescaled between layers */
   int folded;    /* convolutions that may contain a folded batch norm */
+  int outputs;   /* that the file lists */
 };
 
 void graph_open(struct graph *graph, struct arena *arena);
@@ -179,6 +181,11 @@ static inline int graph_feed(const struct graph_node *node, size_t i) {
 struct graph_node *graph_input(struct graph *graph, const char *name,
                                const struct graph_shape *shape,
                                const char *dtype);
+
+/* Makes a node the next output that the file lists, with that name or one
+ * like it. */
+void graph_output(struct graph *graph, struct graph_node *node,
+                  const char *name);
 
 /* True if layers of that word have parameters. */
 bool graph_has_weights(enum layer_word word);

@@ -64,6 +64,7 @@ struct source_layout {
   bool bare_joins;   /* layers after a join are separate lines */
   bool pads;         /* windows of 1x1 have `pad`, too */
   bool late; /* tensors come before their first use, not in the file's order */
+  bool listed; /* outputs come in the order of the file's list */
 };
 
 /* The whole net. */

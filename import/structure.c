@@ -181,10 +181,23 @@ static void put_heads(struct source_builder *b, struct source_block *out,
   }
 }
 
+/* The place after those that are written and those without a node. */
+static void step_listed(struct source_builder *b, int place) {
+  b->listed[place] = -1;
+  while (b->next <= b->graph->outputs && b->listed[b->next] < 0)
+    b->next++;
+}
+
 static void put_output(struct source_builder *b, struct source_block *out,
                        const struct graph_node *node) {
   if (!node->output)
     return;
+  if (node->place) {
+    b->disordered = b->disordered || node->place != b->next;
+    if (b->layout.listed && node->place != b->next)
+      return; /* put_listed writes it */
+    step_listed(b, node->place);
+  }
   struct statement *s = begin(b, out);
   s->last--;
   put_word(b, s, "output");
@@ -394,13 +407,27 @@ static void part_names(struct source_builder *b) {
   }
 }
 
-/* Every tensor without users is an output. Only several need names. */
+/* Lists outputs by their places in the file. */
+static void list_outputs(struct source_builder *b) {
+  for (int i = 0; i <= b->graph->outputs; i++)
+    b->listed[i] = -1;
+  for (size_t i = 0; i < b->graph->nodes.count; i++)
+    if (b->graph->nodes.at[i]->output)
+      b->listed[b->graph->nodes.at[i]->place] = (int)i;
+  step_listed(b, 0);
+}
+
+/* Every tensor without users is an output. Only several need names. Returns
+ * the last one: of the file's list if the last layer is in it. */
 static int name_outputs(struct source_builder *b) {
   int count = (int)b->graph->nodes.count, outputs = 0, last = -1;
   for (int i = 0; i < count; i++)
     if (is_unused(b, i) || graph_at(b->graph, i)->output) {
+      int place = graph_at(b->graph, i)->place;
       outputs++;
-      last = i;
+      if (is_unused(b, i) &&
+          (last < 0 || !place || place > graph_at(b->graph, last)->place))
+        last = i;
     }
   for (int i = 0; i < count; i++) {
     struct graph_node *node = graph_at(b->graph, i);
@@ -412,7 +439,6 @@ static int name_outputs(struct source_builder *b) {
       node->output = graph_text(b->graph, "output%d", i);
   }
   part_names(b);
-  b->outputs = outputs;
   return last;
 }
 
@@ -465,18 +491,35 @@ static void name_input(struct source_builder *b) {
       .kind = PIECE_LABEL, .text.before = "", .node = s->node};
 }
 
+/* Writes each output of the file's list after those before it. */
+static void put_listed(struct source_builder *b, int *current) {
+  for (int i = 1; i <= b->graph->outputs; i++) {
+    int node = b->listed[i];
+    if (node >= 0)
+      emit_target(b, &b->plan->top, current, node);
+    if (node >= 0 && b->listed[i] >= 0)
+      put_output(b, &b->plan->top, graph_at(b->graph, node));
+  }
+}
+
 static void build(struct source_builder *b) {
   int current = -1, count = (int)b->graph->nodes.count;
   int last = name_outputs(b);
-  bool flat = b->layout.flat;
-  for (int i = 0; i < last && !flat; i++)
-    if (is_unused(b, i) && graph_at(b->graph, i)->word != WORD_INPUT)
+  bool flat = b->layout.flat, listed = b->layout.listed;
+  list_outputs(b);
+  for (int i = 0; i < count && !flat && !listed; i++)
+    if (i != last && is_unused(b, i) &&
+        graph_at(b->graph, i)->word != WORD_INPUT)
       hang_head(b, i);
   put_inputs(b, &current);
+  if (listed && !flat)
+    put_listed(b, &current);
   for (int i = 0; i < count; i++)
     if (!b->written[i] &&
         (flat || (i == last || (is_unused(b, i) && b->side_of[i] < 0))))
       emit_target(b, &b->plan->top, &current, i);
+  if (listed && flat)
+    put_listed(b, &current);
   name_input(b);
 }
 
@@ -513,7 +556,8 @@ void source_structure(struct source_plan *plan, struct graph *graph,
       .written = arena_alloc(arena, count + 1, sizeof(bool)),
       .stamp = arena_alloc(arena, count + 1, sizeof(int)),
       .side_of = arena_alloc(arena, count + 1, sizeof(int)),
-      .heads = arena_alloc(arena, count + 1, sizeof *b.heads)};
+      .heads = arena_alloc(arena, count + 1, sizeof *b.heads),
+      .listed = arena_alloc(arena, (size_t)graph->outputs + 1, sizeof(int))};
   for (size_t i = 0; i < count; i++)
     b.side_of[i] = plan->read_until[i] = -1;
   mark_shared(&b);
@@ -522,4 +566,8 @@ void source_structure(struct source_plan *plan, struct graph *graph,
     cells_open(&b);
   build(&b);
   block_measure(plan, &plan->top);
+  if (b.disordered && !layout.listed) {
+    layout.listed = true;
+    source_structure(plan, graph, layout);
+  }
 }

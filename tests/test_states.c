@@ -36,13 +36,35 @@ static void run_step(const struct streaming *m, const char *folder, int step) {
   run_free(&r);
 }
 
+/* The outputs have the order of the file: y, then the states. */
+static void check_order(const struct streaming *m, const char *source) {
+  struct netc *netc = netc_open(NULL, NULL);
+  struct netc_end end = {.size = sizeof end};
+  const char *key = m->states;
+  assert_int_equal(netc_load_text(netc, m->name, source, strlen(source)),
+                   NETC_OK);
+  assert_int_equal(netc_output(netc, 0, &end), NETC_OK);
+  assert_string_equal(end.name, "y");
+  for (size_t i = 1; *key; i++, key += key[1] ? 2 : 1) {
+    const char name[] = {*key, 'n', '\0'};
+    assert_int_equal(netc_output(netc, i, &end), NETC_OK);
+    assert_string_equal(end.name, name);
+  }
+  netc_close(netc);
+}
+
 static void check_streaming(const struct streaming *m) {
   const char *folder = scratch("streaming");
-  char path[200];
+  char path[200], flat[200];
   snprintf(path, sizeof path, FOLDER "%s.onnx", m->name);
   char *source = import(path, m->options);
   assert_holds(source, m->holds);
   assert_int_equal(totals_of(path, source).param_count, m->params);
+  check_order(m, source);
+  free(source);
+  snprintf(flat, sizeof flat, "%s --flat", m->options);
+  source = import(path, flat);
+  check_order(m, source);
   free(source);
   struct run r =
       run("%s import %s %s -o %s/a.net --weights %s/a.st && for k "

@@ -6,15 +6,19 @@ length, a byte for the reader, the file) from its standard input and answers eac
 bytes: tests/fuzz/each.c and import.c, linked with the objects of a SAN=1 build. READER is the
 reader's name in import/kinds.def; or "netc": then PROGRAM is netc, and each FILE a command.
 Text is changed by tokens: a number becomes another one, a word, string or line is copied,
-moved or left out. The members of a zip are changed and packed again, so that sizes and
+moved or left out; JSON mostly by its values, so that it is JSON still. The members of a zip are changed and packed again, so that sizes and
 checksums hold; a FlatBuffer is changed by its 32-bit words, a safetensors by the JSON of its
-header. A mutant that ends the program is written to mutant-READER-NUMBER.
+header, an HDF5 by the JSON of its net and by words that may be sizes or offsets. A mutant
+that ends the program is written to mutant-READER-NUMBER.
 """
+import copy
 import functools
 import io
+import json
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
 import struct
@@ -81,6 +85,55 @@ def change_bytes(draw, data):
     return bytes(data)
 
 
+def change_json(draw, text):
+    """Another value for a member of an object or array, or one less or more; still JSON."""
+    whole = json.loads(text)
+    places, inner = [], [whole]
+    while inner:
+        values = inner.pop()
+        places += [(values, key) for key in (values if isinstance(values, dict)
+                                             else range(len(values)))]
+        inner += [value for value in (values.values() if isinstance(values, dict) else values)
+                  if isinstance(value, (dict, list))]
+    values, key = draw.choice(places)
+    other, of = draw.choice(places)
+    kind = draw.random()
+    if kind < 0.15:
+        del values[key]
+    elif kind < 0.3 and isinstance(values, list):
+        values.insert(key, copy.deepcopy(other[of]))
+    elif kind < 0.4:
+        values[key] = draw.choice([None, True, [], {}, "", copy.deepcopy(other[of])])
+    elif isinstance(values[key], str):
+        values[key] = draw.choice([o[k] for o, k in places if isinstance(o[k], str)])
+    else:
+        values[key] = json.loads(draw.choice(NUMBERS))
+    return json.dumps(whole)
+
+
+def change_text_or_json(draw, text):
+    try:
+        return change_json(draw, text) if draw.random() < 0.7 else change_text(draw, text)
+    except (ValueError, IndexError, TypeError):
+        return change_text(draw, text)
+
+
+def change_hdf5(draw, data):
+    """Another text of the same length for the net's JSON, or another size, count or offset."""
+    texts = [m.span() for m in re.finditer(rb'\{"[ -~]{99,}', data)]
+    if texts and draw.random() < 0.6:
+        start, end = draw.choice(texts)
+        text = change_text_or_json(draw, data[start:end].decode())
+        if len(text) > end - start:
+            text = re.sub("([:,]) ", r"\1", text)[:end - start]
+        return data[:start] + text.ljust(end - start).encode() + data[end:]
+    words = struct.unpack_from(f"<{len(data) // 4}I", data)
+    at = draw.choice([i for i, word in enumerate(words) if 0 < word <= len(data)] or [0])
+    near = words[at] + draw.choice([-8, -4, -1, 1, 4, 8, 65536])
+    word = draw.choice([near & 0xFFFFFFFF, draw.choice(words), draw.choice(WORDS)])
+    return data[:at * 4] + struct.pack("<I", word) + data[at * 4 + 4:]
+
+
 def is_text(data):
     try:
         return "\0" not in data.decode()
@@ -99,13 +152,15 @@ def change(draw, data):
                 member = old.read(name)
                 new.writestr(name, change(draw, member) if name == which else member)
         return out.getvalue()
+    if data[:4] == b"\x89HDF":
+        return change_hdf5(draw, data)
     if len(data) > 9 and data[8:9] == b"{" and not is_text(data[:8]):
         size = struct.unpack_from("<Q", data)[0]
-        head = change_text(draw, data[8:8 + size].decode(errors="replace")).encode()
+        head = change_text_or_json(draw, data[8:8 + size].decode(errors="replace")).encode()
         size = len(head) if draw.random() < 0.9 else draw.choice(WORDS)
         return struct.pack("<Q", size) + head + data[8 + struct.unpack_from("<Q", data)[0]:]
     if is_text(data):
-        return change_text(draw, data.decode()).encode()
+        return change_text_or_json(draw, data.decode()).encode()
     return change_bytes(draw, data)
 
 
@@ -191,11 +246,12 @@ class Commands:
     def ended(self):
         """None, or the errors and the status, unless it is one of netc's own."""
         try:
-            got = subprocess.run([self.program] + self.words, env=ENVIRONMENT, timeout=60,
+            got = subprocess.run([self.program] + self.words, env=ENVIRONMENT, timeout=600,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.PIPE)
+                                 stderr=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(
+                                     resource.RLIMIT_CPU, (60, 60)))
         except subprocess.TimeoutExpired:
-            return b"", "a minute"
+            return b"", "ten minutes"
         bad = got.returncode not in (0, 1, 2, 3) or b"Sanitizer" in got.stderr
         return (got.stderr, got.returncode) if bad else None
 

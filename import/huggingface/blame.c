@@ -11,10 +11,11 @@
 struct blame {
   struct hugging *h;
   struct slice template, name, message;
+  bool endless; /* too many layers: each trial takes long */
 };
 
 /* The first error of a net with the facts as they are; "": it has none. */
-static struct slice first_error(const struct blame *b) {
+static struct slice first_error(const struct blame *b, bool *endless) {
   struct graph *graph = b->h->graph;
   struct netc_diagnostic d = {.size = sizeof d};
   struct slice message = {"", 0};
@@ -26,9 +27,11 @@ static struct slice first_error(const struct blame *b) {
   bool wrong = netc && netc_load_text(netc, "template", source.at,
                                       source.length) != NETC_OK;
   for (size_t i = 0; wrong && netc_diagnostic(netc, i, &d) == NETC_OK; i++)
-    if (d.severity == NETC_SEVERITY_ERROR && !message.length)
+    if (d.severity == NETC_SEVERITY_ERROR && !message.length) {
       message =
           slice_of(arena_copy(graph->arena, d.message, strlen(d.message)));
+      *endless = strcmp(d.slug, "too-many-layers") == 0;
+    }
   netc_close(netc);
   return message;
 }
@@ -38,8 +41,9 @@ static struct slice error_with(const struct blame *b, struct fact *fact,
   struct graph *graph = b->h->graph;
   struct graph_error error = graph->error;
   struct fact own = *fact;
+  bool endless = false;
   *fact = other;
-  struct slice message = first_error(b);
+  struct slice message = first_error(b, &endless);
   *fact = own;
   graph->failed = false;
   graph->error = error;
@@ -84,7 +88,7 @@ static struct fact changed(const struct blame *b, const struct fact *fact) {
 
 /* With another number there, the message has another one, too, or is gone. */
 static bool is_told(const struct blame *b, struct fact *fact) {
-  if (fact->kind != FACT_INT && fact->kind != FACT_REAL)
+  if (b->endless || (fact->kind != FACT_INT && fact->kind != FACT_REAL))
     return false;
   struct slice message = error_with(b, fact, changed(b, fact));
   return !message.length ||
@@ -94,6 +98,8 @@ static bool is_told(const struct blame *b, struct fact *fact) {
 /* Without it, the net compiles. */
 static bool is_cause(const struct blame *b, struct fact *fact) {
   struct fact none = *fact;
+  if (b->endless && fact->kind != FACT_INT)
+    return false;
   none.kind = FACT_NULL;
   return error_with(b, fact, none).length == 0;
 }
@@ -127,7 +133,7 @@ bool hugging_blame(struct hugging *h, struct slice template,
   size_t params = h->params.count;
   const struct fact *first = NULL;
   h->trying = true;
-  b.message = first_error(&b);
+  b.message = first_error(&b, &b.endless);
   if (!b.message.length)
     return true;
   struct text keys = list(&b, params, is_told, &first);

@@ -374,8 +374,7 @@ static bool name_outputs(struct keras *k, const struct keras_model *m) {
                           site->layer->name);
     if (index < 0 || k->graph->nodes.at[index]->output)
       continue;
-    const char *name = graph_identifier(k->graph, site->layer->name);
-    k->graph->nodes.at[index]->output = name ? name : "output";
+    graph_output(k->graph, k->graph->nodes.at[index], site->layer->name);
   }
   return true;
 }

@@ -47,9 +47,7 @@ static bool read_output(struct onnx *x, const Onnx__ValueInfoProto *info) {
   if (graph_at(x->graph, node)->output ||
       graph_at(x->graph, node)->word == WORD_INPUT)
     node = onnx_layer(x, WORD_IDENTITY, node)->index;
-  graph_at(x->graph, node)->output = graph_identifier(x->graph, info->name);
-  if (!graph_at(x->graph, node)->output)
-    graph_at(x->graph, node)->output = "result";
+  graph_output(x->graph, graph_at(x->graph, node), info->name);
   return true;
 }
 
@@ -116,7 +114,7 @@ static int first_with(struct onnx *x, struct map *owners, int node) {
   const struct constant *origin = NULL;
   /* No vectors: exporters merge norms that are still equal before training. */
   for (size_t i = 0; i < extra->weights.count && !origin; i++)
-    if (extra->weights.at[i].from->rank >= (x->options->own_vectors ? 1 : 2))
+    if (extra->weights.at[i].from->rank >= (x->own_vectors ? 1 : 2))
       origin = origin_of(extra->weights.at[i].from);
   if (!origin || !origin->trained)
     return node;

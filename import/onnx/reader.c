@@ -138,10 +138,11 @@ static bool read_names(struct onnx *x) {
 }
 
 /* netc's own files name the buffers, separated by blanks, and mark initializers
- * that are no tensors of the net: `constant/3`. */
+ * that are no tensors of the net: `constant/3`. They merge no vectors. */
 static void find_buffers(struct onnx *x) {
   const Onnx__ModelProto *model = x->model;
   bool ours = model->producer_name && strcmp(model->producer_name, "netc") == 0;
+  x->own_vectors = x->options->own_vectors || ours;
   for (size_t i = 0; ours && i < x->values.count; i++) {
     struct onnx_value *value = &x->values.at[i];
     if (value->constant && strncmp(value->name, "constant", 8) == 0)

@@ -170,6 +170,7 @@ struct onnx {
   struct graph *graph;
   struct arena *arena;
   const struct import_options *options;
+  bool own_vectors;         /* as in options, or the file is netc's own */
   struct byte_store *store; /* the file */
   const Onnx__ModelProto *model;
   int64_t opset;

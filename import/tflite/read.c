@@ -210,8 +210,7 @@ static void put_output(struct tflite *t, const struct tflite_tensor *tensor) {
   struct graph_node *node = graph_at(t->graph, tflite_exact(t, tensor));
   if (node->output || node->word == WORD_INPUT)
     node = graph_layer(t->graph, WORD_IDENTITY, node->index);
-  const char *name = graph_identifier(t->graph, name_of(t, tensor));
-  node->output = name ? name : "result";
+  graph_output(t->graph, node, name_of(t, tensor));
 }
 
 static bool read_outputs(struct tflite *t) {
