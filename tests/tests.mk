@@ -406,7 +406,8 @@ $(addprefix fuzz-,$(TARGETS)): fuzz-%: $(build)/fuzz/%
 	@cd $(here) && READER="$(READER)" NETC="$(NETC)" \
 	  tools/fuzz.sh $(abspath $(build)) $(FUZZ) $*
 
-$(build)/fuzz/each: $(call to_object,$(addprefix $(src)tests/fuzz/,each.c import.c)) \
+fuzz_mains := $(call to_object,$(TARGETS:%=$(src)tests/fuzz/%.c) $(src)tests/fuzz/each.c)
+$(build)/fuzz/each: $(filter %/each.o %/import.o,$(fuzz_mains)) \
                     $(build)/fuzz/library.a
 	@echo "LINK $@"
 	@$(link) -o $@ $^ $(program_libs)
@@ -442,7 +443,7 @@ mutants: all
 	@cd $(here) && tools/mutants.py $(abspath $(build)) $(N) $(SEED) $(JOBS)
 
 -include $(tried_objects:.o=.d) $(counting:.o=.d) $(checked:.o=.d) \
-         $(fuzz_objects:.o=.d)
+         $(fuzz_objects:.o=.d) $(fuzz_mains:.o=.d)
 
 .PHONY: cmocka check check-long check-web check-onnx check-gathered check-editors \
         oracle check-oracle oracle-steps oracle-torchvision oracle-export \
