@@ -504,7 +504,10 @@ static void wrong_values_are_told_with_their_place(void **state) {
        "`resnet_time_scale_shift` is scale_shift, not supported here"},
       {"{\"_class_name\": \"WanTransformer3DModel\", "
        "\"added_kv_proj_dim\": 5120}",
-       "`added_kv_proj_dim` is 5120, not supported here"},
+       "error: added_kv_proj_dim needs image_dim"},
+      {"{\"_class_name\": \"WanTransformer3DModel\", "
+       "\"image_dim\": 1280, \"added_kv_proj_dim\": 1280}",
+       "error: keys and values of the image need "},
       {"{\"_class_name\": \"WanTransformer3DModel\", "
        "\"patch_size\": [2, 2]}",
        "error: patch_size has three members"},

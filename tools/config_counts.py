@@ -11,6 +11,7 @@ of tokens and a layer's fixed scalar do not.
 """
 import csv
 import json
+import math
 import os
 import sys
 
@@ -445,6 +446,28 @@ def deepseek_v4(c):
     return total + ends(c, False)
 
 
+@family("WanTransformer3DModel")
+def wan(c):
+    """transformer_wan.py of diffusers, in which all layers have biases"""
+    width = c("num_attention_heads") * c("attention_head_dim")
+    image, patch = c("image_dim"), math.prod(c("patch_size"))
+
+    def dense(inputs, outputs):
+        return linear(inputs, outputs, True)
+
+    block = 2 * (4 * dense(width, width) + 2 * width) + 2 * width + 6 * width
+    block += dense(width, c("ffn_dim")) + dense(c("ffn_dim"), width)
+    total = dense(c("in_channels") * patch, width) + 2 * width
+    total += dense(width, c("out_channels") * patch)
+    total += dense(c("freq_dim"), width) + dense(width, 6 * width)
+    total += dense(c("text_dim"), width) + 2 * dense(width, width)
+    if image:  # its keys and values, with a norm, and WanImageEmbedding
+        block += 2 * dense(c("added_kv_proj_dim"), width) + width
+        total += dense(image, image) + dense(image, width)
+        total += 2 * image + 2 * width
+    return total + c("num_layers") * block
+
+
 @family("gemma3")
 def gemma3(c):
     """Siglip's tower has biases; its patches are averaged."""
@@ -677,7 +700,7 @@ def lfm2(c):
 def count(path):
     with open(path) as file:
         c = Config(json.load(file))
-    return FAMILIES[c.data["model_type"]](c)
+    return FAMILIES[c.data.get("model_type") or c.data["_class_name"]](c)
 
 
 def compare():

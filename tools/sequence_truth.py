@@ -219,14 +219,15 @@ class Own(nn.Module):
 class Attention(nn.Module):
     """eager attention of transformers, with what Qwen3 (qknorm), Gemma 2
     (softcap), gpt-oss (sinks), timm's CaiT (talking), Qwen3-Next and Step 3.5
-    (gate), MiMo-V2-Flash (vdim) and Gemma 4 (novalues, vnorm) add to it"""
+    (gate), MiMo-V2-Flash (vdim), Gemma 4 (novalues, vnorm) and diffusers' Wan
+    (noqueries) add to it"""
 
     def __init__(self, width, heads, kv=None, dim=None, bias="qkvo", out=None,
                  qknorm=None, norm_all=False, softcap=None, sinks=False,
                  talking=False,
                  scale="scores", causal=False, noout=False, packed=False,
                  rotary=0, padded=0, dropout=0.0, gate=None, vdim=None,
-                 novalues=False, vnorm=False):
+                 novalues=False, vnorm=False, noqueries=False):
         super().__init__()
         self.heads, self.kv = heads, kv or heads
         self.dim = dim or width // heads
@@ -244,8 +245,8 @@ class Attention(nn.Module):
         if padded:
             self.qkv = Padded(width, full, less, padded, dropout)
         elif not packed:
-            self.q = nn.Linear(width, full * (2 if gate == "channels" else 1),
-                               bias="q" in bias)
+            self.q = None if noqueries else nn.Linear(
+                width, full * (2 if gate == "channels" else 1), bias="q" in bias)
             self.k = nn.Linear(width, less, bias="k" in bias)
             self.v = None if novalues else nn.Linear(
                 width, self.kv * self.vdim, bias="v" in bias)
@@ -258,6 +259,8 @@ class Attention(nn.Module):
         self.norm_all = norm_all  # of all heads at once: OLMo 2
         sizes = (full, less) if norm_all else (self.dim, self.dim)
         self.norms = nn.ModuleList(map(norm, sizes)) if norm else None
+        if norm and noqueries:
+            self.norms[0] = nn.Identity()
         if qknorm == "own":
             self.norms = nn.ModuleList([Own(n, self.dim)
                                         for n in (self.heads, self.kv)])
@@ -281,7 +284,7 @@ class Attention(nn.Module):
             q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
             del qkv
         else:
-            q, k = self.q(x), self.k(x)
+            q, k = self.q(x) if self.q else x, self.k(x)
             v = self.v(x) if self.v else k
             if self.gate == "channels":
                 q, gate = q.view(b, t, -1, 2 * self.dim).chunk(2, -1)
@@ -375,6 +378,11 @@ def attentions():
     attention("vdim=3", vdim=3)
     attention("kv=2 dim=6 vdim=5", kv=2, dim=6, vdim=5)
     attention("kv=1 vdim=7 bias=v rope", kv=1, vdim=7, bias="v", rotary=4)
+    attention("noqueries", noqueries=True)
+    attention("noqueries noout qknorm=all", noqueries=True, noout=True,
+              qknorm="rms", norm_all=True)
+    attention("noqueries kv=2 qknorm causal rope", noqueries=True, kv=2,
+              qknorm="rms", causal=True, rotary=4)
     attention("novalues", novalues=True)
     attention("novalues kv=2 nobias qknorm causal rope", novalues=True, kv=2,
               bias="", qknorm="rms", causal=True, rotary=4)

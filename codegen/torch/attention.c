@@ -27,6 +27,7 @@
   FLAT(talking)                \
   FLAT(gate)                   \
   FLAT(head_gate)              \
+  FLAT(noqueries)              \
   FLAT(novalues)               \
   FLAT(vnorm)                  \
   FLAT(shared)                 \

@@ -28,8 +28,9 @@ static bool is_special(const struct torch_form *f) {
          form_real(f, "softcap") > 0 || form_word(f, "sinks") ||
          form_word(f, "talking") || form_int(f, "rotary") ||
          form_int(f, "vdim") || form_word(f, "gate") ||
-         form_word(f, "novalues") || form_word(f, "vnorm") ||
-         form_real(f, "base") > 0 || form_real(f, "stretch") > 0;
+         form_word(f, "noqueries") || form_word(f, "novalues") ||
+         form_word(f, "vnorm") || form_real(f, "base") > 0 ||
+         form_real(f, "stretch") > 0;
 }
 
 /* The letters of the projections that have a bias. */
@@ -127,9 +128,10 @@ static const char *own_norm(const struct torch_form *f) {
 /* Those of gates, and of values that are not like keys. */
 static void put_parts(struct torch_form *f) {
   int gate = form_word(f, "gate");
-  MAKE(f, "%k%k%k%k%k%k", "vdim", "None", or_none(f, "vdim"), "gate", "False",
+  MAKE(f, "%k%k%k%k%k%k%k", "vdim", "None", or_none(f, "vdim"), "gate", "False",
        form_truth(gate == ATTENTION_GATE_CHANNELS), "head_gate", "False",
-       form_truth(gate == ATTENTION_GATE_HEADS), "novalues", "False",
+       form_truth(gate == ATTENTION_GATE_HEADS), "noqueries", "False",
+       form_truth(form_word(f, "noqueries")), "novalues", "False",
        form_truth(form_word(f, "novalues")), "vnorm", "False",
        form_truth(form_word(f, "vnorm")), "shared", "False",
        form_truth(form_word(f, "shared")));

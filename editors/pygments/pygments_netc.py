@@ -31,8 +31,9 @@ OPTIONS = """
     pad bias nobias wnorm spectral ws gain dora ceil indices aligned keep
     noaffine within shared causal smallest zeros reflect replicate circular
     nearest bilinear bicubic border reflection corners fixed list transpose
-    buffer rope packed views sbhd noout novalues uncached vnorm qknorm qkln
-    sinks talking fused naive bidir batch_first last keepcell frozen
+    buffer rope packed views sbhd noout noqueries novalues uncached vnorm
+    qknorm qkln sinks talking fused naive bidir batch_first last keepcell
+    frozen
 """.split()
 CHOOSERS = """
     lora_dtype approximate bias gate scale lora_on scores norm decay reset

@@ -72,6 +72,8 @@ static const struct arg_spec attention_specs[] = {
         .doc = "output gate, a sigmoid: for each channel, from queries of "
                "twice the size (Qwen3-Next), or for each head, from a matrix "
                "of its own (Step 3.5)"),
+    ARG(WORDS, WORD, "noqueries", attention, noqueries, .words = "noqueries",
+        .doc = "without a projection and norm of queries: they are the input"),
     ARG(WORDS, WORD, "novalues", attention, novalues, .words = "novalues",
         .doc = "without a projection of values: the projected keys are the "
                "values, too (Gemma 4's global layers)"),

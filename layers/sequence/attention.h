@@ -55,7 +55,7 @@ struct attention {
   struct layer_ref mask;   /* added to the scores */
   int causal, rope, kernel, nobias, biases, packed, views, sbhd, noout, scale,
       qknorm;
-  int sinks, talking, gate, novalues, shared, uncached, vnorm;
+  int sinks, talking, gate, noqueries, novalues, shared, uncached, vnorm;
   struct lora lora;
   int adapted; /* adapted projections: enum attention_adapted */
 };

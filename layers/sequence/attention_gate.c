@@ -7,11 +7,28 @@
 
 /* The first of the arguments here that is given; NULL: none. */
 static const char *first_given(const struct attention *attention) {
-  return attention->gate       ? "gate"
-         : attention->vdim     ? "vdim"
-         : attention->novalues ? "novalues"
-         : attention->vnorm    ? "vnorm"
-                               : NULL;
+  return attention->gate        ? "gate"
+         : attention->vdim      ? "vdim"
+         : attention->noqueries ? "noqueries"
+         : attention->novalues  ? "novalues"
+         : attention->vnorm     ? "vnorm"
+                                : NULL;
+}
+
+static bool check_queries(const struct layer *layer,
+                          const struct attention_sizes *s) {
+  const struct attention *attention = layer->args;
+  if (!attention->noqueries)
+    return true;
+  if (attention->gate == ATTENTION_GATE_CHANNELS)
+    return layer_refuse_surplus(layer, DUPLICATE_ARGUMENT, "gate",
+                                "the gate is a part of the projection that "
+                                "`noqueries` leaves out");
+  return s->width == s->channels ||
+         layer_refuse(layer, SHAPE_MISMATCH, "noqueries",
+                      "the queries have %" PRId64 " channels, not %" PRId64
+                      " of each of the %" PRId64 " heads",
+                      s->channels, s->dim, s->heads);
 }
 
 static bool check_values(const struct layer *layer,
@@ -55,7 +72,7 @@ bool attention_check_parts(const struct layer *layer,
                      : attention_is_joint(attention) ? "joint"
                                                      : NULL;
   if (!given || !word)
-    return check_values(layer, s);
+    return check_queries(layer, s) && check_values(layer, s);
   struct diagnostic *d =
       layer_fail(layer, OUT_OF_RANGE, given, "attention with `%s` has no `%s`",
                  word, given);

@@ -46,7 +46,8 @@ void attention_projections(const struct layer *layer,
       s.value_width, s.key_channels, s.key_channels,
       s.key_channels};
   bool gated = attention->gate == ATTENTION_GATE_CHANNELS;
-  const int64_t out[PROJECTIONS] = {size_product(s.width, gated ? 2 : 1),
+  int64_t asks = attention->noqueries ? 0 : s.width;
+  const int64_t out[PROJECTIONS] = {size_product(asks, gated ? 2 : 1),
                                     s.kv_width,
                                     attention->novalues ? 0 : s.kv_value_width,
                                     attention->noout || joint ? 0 : s.out,
@@ -98,7 +99,8 @@ struct attention_places attention_places(const struct layer *layer) {
              (last->adapted ? lora_count(&attention->lora) : 0);
   if (attention->relative.rank)
     places.relative = next++;
-  for (int i = 0; attention->qknorm && i < norm_count(attention); i++) {
+  for (int i = attention->noqueries;
+       attention->qknorm && i < norm_count(attention); i++) {
     places.norm[i] = next;
     next += norm_has_bias(attention) ? 2 : 1;
   }
@@ -181,7 +183,8 @@ static void norm_params(const struct layer *layer, struct params *params) {
   struct attention_sizes s = attention_sizes(layer);
   bool all =
       attention_norm_is_all(attention->qknorm) || attention->qknorm == QKLN_OWN;
-  for (int i = 0; attention->qknorm && i < norm_count(attention); i++) {
+  for (int i = attention->noqueries;
+       attention->qknorm && i < norm_count(attention); i++) {
     int64_t features = !all ? s.dim : i % 2 ? s.kv_width : s.width;
     params_add_vector(params, names[i][0], features, 1, 0);
     if (norm_has_bias(attention))
@@ -298,8 +301,9 @@ void attention_macs(const struct layer *layer, struct terms *terms) {
   int64_t read = joint ? own : s.keys;
   int64_t width = joint ? s.channels : s.key_channels;
   bool gated = attention->gate == ATTENTION_GATE_CHANNELS;
-  product(terms, s.groups, own, s.channels,
-          size_product(s.width, gated ? 2 : 1));
+  if (!attention->noqueries)
+    product(terms, s.groups, own, s.channels,
+            size_product(s.width, gated ? 2 : 1));
   if (attention->gate == ATTENTION_GATE_HEADS)
     product(terms, s.groups, own, s.channels, s.heads);
   product(terms, s.groups, read, width, s.kv_width);

@@ -113,6 +113,22 @@ static size_t project(const struct attention_recorder *r, int which, size_t in,
   return value;
 }
 
+/* The input as rows of the queries of all heads. PyTorch views it by heads
+ * after the projections of keys and values. */
+static size_t given_queries(const struct attention_recorder *r, size_t in) {
+  struct strides rows = attention_strides(r, r->s.queries, r->s.width);
+  if (!r->tape->lowers)
+    return in;
+  size_t value = attention_unary(
+      r, tape_dense(r->tape, in),
+      (struct operation){.name = "queries",
+                         .does = LOWERS(VIEW, .out = &rows),
+                         .out = attention_rows(r, r->s.queries, r->s.width),
+                         .result = RESULT_VIEW});
+  tape_see(r->tape, value, &rows);
+  return value;
+}
+
 /* Parts of a copy of a packed projection. Each gives the copy a gradient of its
  * own, of the copy's size: _in_projection_packed() of torch/nn/functional.py.
  */
@@ -163,6 +179,8 @@ static void project_own(const struct attention_recorder *r, int first,
     for (int i = 0; i < 3; i++)
       qkv[i] = i == PROJECTION_VALUE && r->attention->novalues
                    ? qkv[PROJECTION_KEY]
+               : i == PROJECTION_QUERY && r->attention->noqueries
+                   ? given_queries(r, in)
                    : project(r, first + i, in, rows);
     return;
   }
@@ -175,7 +193,9 @@ static void project_own(const struct attention_recorder *r, int first,
 /* Queries of one tensor, keys and values of others. */
 static void project_cross(const struct attention_recorder *r, const size_t *in,
                           size_t qkv[3]) {
-  qkv[0] = project(r, PROJECTION_QUERY, in[0], r->s.queries);
+  qkv[0] = r->attention->noqueries
+               ? given_queries(r, in[0])
+               : project(r, PROJECTION_QUERY, in[0], r->s.queries);
   if (attention_is_packed(r->attention)) {
     qkv[1] =
         split(r, project(r, PROJECTION_KEY, in[1], r->s.keys), r->s.keys, 2);
@@ -304,7 +324,7 @@ static void project_all(const struct attention_recorder *r, const size_t *in,
     attention_part_gate(r, qkv[0], &qkv[0], gate);
   else if (r->attention->gate)
     *gate = attention_project_gate(r, in[0]);
-  for (int i = 0; i < 2; i++)
+  for (int i = r->attention->noqueries; i < 2; i++)
     qkv[i] = normalise(r, qkv[i], i);
   if (r->attention->vnorm)
     qkv[2] = attention_normalise_values(r, qkv[2]);
