@@ -262,7 +262,7 @@ $(build)/shared/netc: $(objects) $(program_objects) $(build)/libnetrt.a
 cold = $(call to_object,$(filter-out $(tensors),$(commands)) \
          $(filter-out $(addprefix $(src)codegen/json_,form.c layers.c), \
            $(call files,layers/foreign codegen drawing sema/lint sema/repeat \
-             memory/serving)))
+             memory/serving memory/devices)))
 $(cold): private override CFLAGS := $(patsubst -O2,-Os,$(CFLAGS))
 $(build)/obj/driver/installed.o: private override CFLAGS += -DNETC_DATA='"$(datadir)/netc"'
 
