@@ -53,14 +53,15 @@ static int64_t place_ahead(const struct diagram_part *part, int64_t at,
 }
 
 /* Deals parts out to at most `columns` columns of at most `length`. */
-static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
-                       int64_t length) {
+static bool fill_at_most(struct diagram_paper *l, size_t columns,
+                         int64_t length) {
   struct diagram_column *column = NULL;
-  size_t net = first; /* the start of the current net */
+  size_t net = 0; /* the start of the current net */
   int64_t left = 0, right = 0, free = 0;
   int64_t used = length + 1; /* a new column begins */
   bool alone = l->d->effort == EFFORT_NONE;
-  for (size_t i = first; i < l->parts.count; i++) {
+  l->columns.count = 0;
+  for (size_t i = 0; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
     const struct diagram_part *part = s->part;
     int64_t ends = l->paged ? place_ahead(part, used + part->length, free) : 0;
@@ -96,12 +97,6 @@ static bool deal_parts(struct diagram_paper *l, size_t first, size_t columns,
     end_net(l, column, net, left, right);
   }
   return true;
-}
-
-static bool fill_at_most(struct diagram_paper *l, size_t columns,
-                         int64_t length) {
-  l->columns.count = 0;
-  return deal_parts(l, 0, columns, length);
 }
 
 static void fill_columns(struct diagram_paper *l, int64_t length) {
@@ -169,17 +164,6 @@ void finish_columns(struct diagram_paper *l) {
   for (size_t i = 0; i < l->columns.count; i++)
     add_sides(l, &l->columns.at[i]);
   count_lanes(l);
-}
-
-/* Adds columns after the existing ones; false if more than `columns` are
- * needed. */
-static bool add_at_most(struct diagram_paper *l, size_t first, size_t columns,
-                        int64_t length) {
-  size_t before = l->columns.count;
-  bool fits = deal_parts(l, first, columns, length);
-  for (size_t i = before; fits && i < l->columns.count; i++)
-    add_sides(l, &l->columns.at[i]);
-  return fits;
 }
 
 static int64_t page_width(const struct diagram_paper *l) {
@@ -299,34 +283,6 @@ static void choose_columns(struct diagram_paper *l) {
   }
   fill_columns(l, best_length);
   finish_columns(l);
-}
-
-void columns_add(struct diagram_paper *l, size_t first) {
-  size_t before = l->columns.count, parts = l->parts.count - first;
-  int64_t total = 0, best_length = 0, best_scale = -1;
-  for (size_t i = first; i < l->parts.count; i++)
-    total += l->parts.at[i].part->length + BAND;
-  for (size_t columns = 1; columns <= parts && columns < MOST_COLUMNS;
-       columns++) {
-    int64_t low = total / (int64_t)columns, high = total;
-    while (low < high) {
-      int64_t middle = low + (high - low) / 2;
-      l->columns.count = before;
-      if (add_at_most(l, first, columns, middle))
-        high = middle;
-      else
-        low = middle + 1;
-    }
-    l->columns.count = before;
-    add_at_most(l, first, columns, low);
-    int64_t scale = fit_columns(l).scale;
-    if (scale <= best_scale)
-      break;
-    best_scale = scale;
-    best_length = low;
-  }
-  l->columns.count = before;
-  add_at_most(l, first, SIZE_MAX, best_length);
 }
 
 /* Pages */

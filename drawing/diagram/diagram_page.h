@@ -110,9 +110,6 @@ bool paper_is_readable(struct diagram_paper *l);
 
 struct diagram_column *column_add(struct diagram_paper *l, size_t first);
 
-/* Adds columns for the parts from `first` on to the existing ones. */
-void columns_add(struct diagram_paper *l, size_t first);
-
 /* diagram_pack.c: lays out the net and, beside it or below it, the calls that
  * are drawn once; false if they are not readable on a page. */
 bool layout_packed(struct diagram_paper *l);
