@@ -11,17 +11,19 @@ struct surroundings {
   bool grid;
 };
 
+/* A side stands beside a part, outside of its frame. */
 static void find_frames(struct diagram_part *part, struct surroundings around,
                         struct surroundings *of) {
+  struct surroundings inside = around;
   if (part->kind == PART_FRAME) {
     part->around = around.frame;
-    around.frame = part;
+    inside.frame = part;
   }
-  around.grid |= part->kind == PART_GRID;
+  inside.grid |= part->kind == PART_GRID;
   if (part->kind == PART_BOX || part->kind == PART_SPLIT)
     of[part->item] = around;
   for (struct diagram_part *p = part->first; p; p = p->next)
-    find_frames(p, around, of);
+    find_frames(p, inside, of);
   for (struct diagram_part *p = part->side; p; p = p->next)
     find_frames(p, around, of);
 }
@@ -204,7 +206,7 @@ static void make_parts(struct diagram_paper *l, enum diagram_form form) {
   l->made[form] = true;
   l->skips.count = 0;
   d->grids = form == FORM_GRID;
-  bool cuts = d->effort != EFFORT_NONE && !d->grids;
+  bool cuts = d->effort != EFFORT_NONE && form == FORM_COLUMNS;
   if (cuts && !l->cuts[form])
     cut_links(l, form);
   d->cut = cuts ? l->cuts[form] : NULL;
@@ -397,6 +399,20 @@ static bool find_grid(struct diagram_paper *l, bool pyramid,
   return false;
 }
 
+/* Tries columns; if they fit, also without cut links. */
+static bool try_columns(struct diagram_paper *l, enum diagram_effort effort,
+                        struct largest *largest) {
+  struct largest whole = {.scale = -1};
+  if (!try_levels(l, effort, FORM_COLUMNS, largest))
+    return false;
+  struct attempt fits = {effort, l->d->level, FORM_COLUMNS};
+  bool cut = false;
+  for (size_t i = 0; i < l->d->stubs.count; i++)
+    cut = cut || l->d->stubs.at[i].from != NO_ITEM;
+  return (cut && try_levels(l, effort, FORM_WHOLE, &whole)) ||
+         try_layout(l, fits);
+}
+
 /* True if no link between the boxes of the net itself is cut. */
 static bool net_is_whole(struct diagram_paper *l) {
   struct diagram *d = l->d;
@@ -421,7 +437,7 @@ static bool find_layout(struct diagram_paper *l) {
     enum diagram_effort effort = (enum diagram_effort)k;
     bool possible = make_effort(l, effort), whole = possible && net_is_whole(l);
     cut[k] = possible && !whole;
-    if (whole && try_levels(l, effort, FORM_COLUMNS, &largest))
+    if (whole && try_columns(l, effort, &largest))
       return true;
   }
   if (find_grid(l, false, &grid))
@@ -432,7 +448,7 @@ static bool find_layout(struct diagram_paper *l) {
   }
   for (int k = 0; k < EFFORTS; k++)
     if (cut[k] && make_items(l, (enum diagram_effort)k) &&
-        try_levels(l, (enum diagram_effort)k, FORM_COLUMNS, &largest))
+        try_columns(l, (enum diagram_effort)k, &largest))
       return true;
   make_items(l, largest.attempt.effort);
   struct attempt last = largest.attempt;

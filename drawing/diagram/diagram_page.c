@@ -227,15 +227,14 @@ static void pass_beside(struct sheet *s, const struct diagram_skip *skip,
   pen_draw(d, &pen, true);
 }
 
-/* True if a line crosses a box. */
-static bool crosses(const struct diagram *d, const struct diagram_skip *skip,
-                    const struct diagram_pen *pen) {
+/* True if a line crosses a box, which may be one of its ends. */
+static bool crosses(const struct diagram *d, const struct diagram_pen *pen) {
   for (size_t k = 1; k < pen->count; k++) {
     struct point a = pen->at[k - 1], b = pen->at[k];
     for (size_t i = 0; i < d->items.count; i++) {
       const struct diagram_item *it = &d->items.at[i];
       int64_t x = d->lr ? it->y : it->x, y = d->lr ? it->x : it->y;
-      if (i != skip->from && i != skip->to && most(a.x, b.x) > x &&
+      if (most(a.x, b.x) > x &&
           (a.x < b.x ? a.x : b.x) < x + item_across(d, it) &&
           most(a.y, b.y) > y && (a.y < b.y ? a.y : b.y) < y + item_along(d, it))
         return true;
@@ -295,7 +294,7 @@ static bool is_routed(struct sheet *s, const struct diagram_skip *skip,
   if (!skip_is_framed(skip) || skip->in_grid)
     return true;
   struct diagram_pen pen = way_beside(s, skip, used);
-  return crosses(diagram_at(s), skip, &pen);
+  return crosses(diagram_at(s), &pen);
 }
 
 /* Leads skips in an order on a grid of `step`: their pens, by skip. Returns how
