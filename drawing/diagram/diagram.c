@@ -399,6 +399,8 @@ static bool find_grid(struct diagram_paper *l, bool pyramid,
   return false;
 }
 
+enum { MOST_LED = 16 /* cut links that lines may show as well */ };
+
 /* Tries columns; if they fit, also without cut links. */
 static bool try_columns(struct diagram_paper *l, enum diagram_effort effort,
                         struct largest *largest) {
@@ -406,10 +408,12 @@ static bool try_columns(struct diagram_paper *l, enum diagram_effort effort,
   if (!try_levels(l, effort, FORM_COLUMNS, largest))
     return false;
   struct attempt fits = {effort, l->d->level, FORM_COLUMNS};
-  bool cut = false;
+  size_t cut = 0;
   for (size_t i = 0; i < l->d->stubs.count; i++)
-    cut = cut || l->d->stubs.at[i].from != NO_ITEM;
-  return (cut && try_levels(l, effort, FORM_WHOLE, &whole)) ||
+    cut += l->d->stubs.at[i].from != NO_ITEM;
+  if (cut == 0)
+    return true;
+  return (cut <= MOST_LED && try_levels(l, effort, FORM_WHOLE, &whole)) ||
          try_layout(l, fits);
 }
 
