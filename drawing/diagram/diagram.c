@@ -11,7 +11,7 @@ struct surroundings {
   bool grid;
 };
 
-/* A side stands beside a part, outside of its frame. */
+/* Sides of a frame are not inside it. */
 static void find_frames(struct diagram_part *part, struct surroundings around,
                         struct surroundings *of) {
   struct surroundings inside = around;
@@ -135,7 +135,7 @@ static void open_frames(struct diagram_paper *l, struct diagram_part *net) {
       at = &part->next;
       continue;
     }
-    memset(l->made, 0, sizeof l->made); /* looser layouts make parts anew */
+    l->made = FORMS; /* looser layouts make parts anew */
     part->opened = true;
     if (cut_frame(l, part)) {
       part_measure(l->d, net);
@@ -184,32 +184,30 @@ static void find_structure(struct diagram_paper *l) {
 }
 
 /* Cuts links; the result does not depend on the tightness. */
-static void cut_links(struct diagram_paper *l, enum diagram_form form) {
+static void cut_links(struct diagram_paper *l) {
   struct diagram *d = l->d;
-  bool far = form == FORM_COLUMNS;
   d->cut = NULL;
   diagram_find_links(d);
   find_structure(l);
-  for (int i = 0; i < MOST_CUTS && diagram_cut_links(d, far); i++) {
+  for (int i = 0; i < MOST_CUTS && diagram_cut_links(d); i++) {
     diagram_find_links(d);
     find_structure(l);
   }
-  l->cuts[form] = d->cut;
+  l->cut = d->cut;
 }
 
 /* Makes the parts and the skips beside them, which all levels share. */
 static void make_parts(struct diagram_paper *l, enum diagram_form form) {
   struct diagram *d = l->d;
-  if (l->made[form])
+  if (l->made == form)
     return;
-  memset(l->made, 0, sizeof l->made);
-  l->made[form] = true;
+  l->made = form;
   l->skips.count = 0;
   d->grids = form == FORM_GRID;
   bool cuts = d->effort != EFFORT_NONE && form == FORM_COLUMNS;
-  if (cuts && !l->cuts[form])
-    cut_links(l, form);
-  d->cut = cuts ? l->cuts[form] : NULL;
+  if (cuts && !l->cut)
+    cut_links(l);
+  d->cut = cuts ? l->cut : NULL;
   if (d->grids)
     diagram_cut_shared(d);
   diagram_find_links(d);
@@ -244,8 +242,8 @@ static bool make_items(struct diagram_paper *l, enum diagram_effort effort) {
   d->c = turned ? d->turned : d->plain;
   d->calls.count = 0;
   d->call_of_group = NULL;
-  memset(l->cuts, 0, sizeof l->cuts);
-  memset(l->made, 0, sizeof l->made);
+  l->cut = NULL;
+  l->made = FORMS;
   l->no_grid = false;
   if (effort == EFFORT_STUBS && same_boxes)
     return true;

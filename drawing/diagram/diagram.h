@@ -385,7 +385,7 @@ enum { LONG_TURN = 2 /* boxes beside which a column turns up */ };
 enum { MANY_LINES = 3 };
 
 /* diagram_stubs.c: cuts links that no structure has drawn; false: none. */
-bool diagram_cut_links(struct diagram *d, bool far);
+bool diagram_cut_links(struct diagram *d);
 
 /* Places an item's stubs once its text is known; returns their extent. */
 void stubs_measure(struct diagram *d, size_t item, bool left, bool right);

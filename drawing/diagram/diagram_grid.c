@@ -423,9 +423,10 @@ static struct grid_nets join_nets(struct diagram *d) {
       const struct diagram_item *item = &d->items.at[i];
       size_t a = nets.first[of[i]];
       size_t b = nets.first[of[d->links.at[item->first_link + k].from]];
+      size_t later = a > b ? a : b;
       for (size_t n = 0; n < nets.count && a != b; n++)
-        if (nets.first[n] == (size_t)most((int64_t)a, (int64_t)b))
-          nets.first[n] = a < b ? a : b;
+        if (nets.first[n] == later)
+          nets.first[n] = a + b - later;
     }
   return nets;
 }

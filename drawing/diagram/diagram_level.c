@@ -42,9 +42,13 @@ static void add_cell(struct levelling *l, struct diagram_part *cell) {
   }
 }
 
+static struct level_part *part_at(const struct levelling *l, size_t item) {
+  return &l->parts[l->part_of[item]];
+}
+
 /* The place of an item along the row. */
 static int64_t place_of(const struct levelling *l, size_t item) {
-  const struct level_part *part = &l->parts[l->part_of[item]];
+  const struct level_part *part = part_at(l, item);
   int64_t place = item_middle(l->d, item);
   for (size_t i = 0; i < l->count; i++) {
     const struct level_part *other = &l->parts[i];
@@ -68,7 +72,7 @@ static int64_t length_of(const struct levelling *l) {
 
 /* The first part that may move with one: behind the one above it that has a
  * line. */
-static struct level_part *free_part(struct levelling *l, size_t part) {
+static struct level_part *free_part(const struct levelling *l, size_t part) {
   bool up = l->parts[part].cell->flip;
   for (size_t next = part;; part = next) {
     next += up ? 1 : (size_t)-1;
@@ -99,8 +103,8 @@ static bool level_lines(struct levelling *l) {
 /* Levels a line, too, if that is possible. The row may become longer only
  * between a way down and a way up, as in a U. */
 static void add_line(struct levelling *l, struct level_line line) {
-  struct level_part *from = &l->parts[l->part_of[line.from]];
-  struct level_part *to = &l->parts[l->part_of[line.to]];
+  struct level_part *from = part_at(l, line.from);
+  struct level_part *to = part_at(l, line.to);
   struct levelling before = *l;
   int64_t length = length_of(l);
   before.parts = arena_alloc(l->d->arena, l->count, sizeof *l->parts);
@@ -119,11 +123,11 @@ static void add_line(struct levelling *l, struct level_line line) {
 
 /* True if no level line crosses this one, or has its end. */
 static bool is_clear(const struct levelling *l, struct level_line line) {
-  const struct level_part *from = &l->parts[l->part_of[line.from]];
-  const struct level_part *to = &l->parts[l->part_of[line.to]];
+  const struct level_part *from = part_at(l, line.from);
+  const struct level_part *to = part_at(l, line.to);
   for (size_t i = 0; i < l->line_count; i++) {
-    const struct level_part *x = &l->parts[l->part_of[l->lines[i].from]];
-    const struct level_part *y = &l->parts[l->part_of[l->lines[i].to]];
+    const struct level_part *x = part_at(l, l->lines[i].from);
+    const struct level_part *y = part_at(l, l->lines[i].to);
     bool above = x->cell->flip ? x > from : x < from;
     if (x->cell == from->cell && y->cell == to->cell &&
         (x == from || y == to || above != (y->cell->flip ? y > to : y < to)))
@@ -148,8 +152,7 @@ static bool has_earlier(const struct levelling *l, struct level_line line) {
   for (size_t k = 0; k < item->link_count; k++) {
     size_t other = l->d->links.at[item->first_link + k].from;
     if (other < line.from && l->part_of[other] != SIZE_MAX &&
-        l->parts[l->part_of[other]].cell ==
-            l->parts[l->part_of[line.from]].cell)
+        part_at(l, other)->cell == part_at(l, line.from)->cell)
       return true;
   }
   return false;
@@ -160,8 +163,8 @@ static bool may_be_level(const struct levelling *l,
                          struct level_line line) {
   if (l->part_of[line.to] == SIZE_MAX || l->part_of[line.from] == SIZE_MAX)
     return false;
-  const struct diagram_part *a = l->parts[l->part_of[line.from]].cell;
-  const struct diagram_part *b = l->parts[l->part_of[line.to]].cell;
+  const struct diagram_part *a = part_at(l, line.from)->cell;
+  const struct diagram_part *b = part_at(l, line.to)->cell;
   return a != b && !has_cell_between(grid, a, b) && !has_earlier(l, line);
 }
 

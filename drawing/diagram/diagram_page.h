@@ -56,17 +56,17 @@ struct diagram_paper {
   size_t *column_of_part; /* by columns_number() */
   VEC(struct diagram_column) columns;
   size_t page_count;
-  int corridors;     /* below the columns, for skips that pass some */
-  int64_t scale;     /* of the layout on a page, in parts of WHOLE */
-  int64_t height;    /* at that scale */
-  bool packed;       /* columns have places of their own */
-  int64_t raised;    /* the page is by this higher than asked for */
-  bool paged;        /* sides must not cross the end of a page */
-  bool made[FORMS];  /* the parts are current for a form */
-  bool has_sources;  /* some sources can be drawn at stubs */
-  bool no_grid;      /* no net or block for a grid */
-  bool has_grid;     /* some boxes make one, though no pyramid */
-  bool *cuts[FORMS]; /* cut links: of boxes with many; distant, too */
+  int corridors;          /* below the columns, for skips that pass some */
+  int64_t scale;          /* of the layout on a page, in parts of WHOLE */
+  int64_t height;         /* at that scale */
+  bool packed;            /* columns have places of their own */
+  int64_t raised;         /* the page is by this higher than asked for */
+  bool paged;             /* sides must not cross the end of a page */
+  enum diagram_form made; /* whose parts are current; FORMS: none */
+  bool has_sources;       /* some sources can be drawn at stubs */
+  bool no_grid;           /* no net or block for a grid */
+  bool has_grid;          /* some boxes make one, though no pyramid */
+  bool *cut;              /* cut links in columns; NULL: not known yet */
 };
 
 /* The gap between columns, in which skips may pass. */

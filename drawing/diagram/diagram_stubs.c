@@ -115,7 +115,7 @@ static void count_line(struct cutter *c, size_t from, bool cut) {
   c->lines[from] += cut;
 }
 
-bool diagram_cut_links(struct diagram *d, bool far) {
+bool diagram_cut_links(struct diagram *d) {
   size_t items = d->items.count + 1, net = 0;
   struct cutter c = {d,
                      arena_alloc(d->arena, items, sizeof *c.lines),
@@ -123,7 +123,6 @@ bool diagram_cut_links(struct diagram *d, bool far) {
                      arena_alloc(d->arena, items, sizeof *c.nets),
                      arena_alloc(d->arena, items, sizeof *c.framed),
                      CUT_MANY};
-  enum cut_step last = far ? CUT_NEAR : CUT_MANY;
   if (!d->cut)
     d->cut = arena_alloc(d->arena, d->link_count + 1, sizeof *d->cut);
   for (const struct diagram_part *part = d->parts; part; part = part->next)
@@ -133,7 +132,7 @@ bool diagram_cut_links(struct diagram *d, bool far) {
   for (size_t i = 0; i < d->stubs.count; i++)
     count_line(&c, d->stubs.at[i].from, true);
   while (!cut_in_step(&c))
-    if (c.step++ == last)
+    if (c.step++ == CUT_NEAR)
       return false;
   return true;
 }
