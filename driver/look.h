@@ -15,7 +15,7 @@ int look_set_top(struct netc_options *look, enum option_id option,
                  const char *value);
 int look_set_unfold(struct netc_options *look, const char *value);
 
-/* --width 240pt, in tenths of a point. */
+/* --width 240pt and --height 200mm, in tenths of a point. */
 int look_set_length(enum option_id option, const char *value, int64_t *length);
 
 #endif

@@ -1077,8 +1077,8 @@ NETC_API enum netc_status netc_plan(struct netc_plan_buffer *buffers,
 
 /* Lists. Functions return NETC_USAGE after the last item */
 
-/* What uses an output: -o and --emit, --dump, `netc fmt`, `netc sweep`, pages
- * and editors that show the answer. */
+/* The commands that use an output, -o and --emit, --dump, `netc fmt`, `netc
+ * sweep`; or a page that shows the answer. */
 enum netc_purpose {
   NETC_FOR_FILES,
   NETC_FOR_DUMP,

@@ -444,7 +444,7 @@ const tests = {
     await page.keyboard.type("net mine\n");
     await page.evaluate(() => window.netc.settled());
     must(await page.title() === "mine - netc", await page.title());
-    // Of another net with a mistake nothing is shown.
+    // A net with a mistake shows nothing of the one before.
     await page.evaluate(() => window.netc.follow("#text=input%208%0Acnv%204"));
     must(!/\d/.test(await page.textContent("#card")) && await page.$(
       "#canvas svg") === null, "no numbers of the net before");

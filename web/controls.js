@@ -128,7 +128,7 @@ export const makeAsk = (catalog, state, changed) => {
     });
   by("ask").addEventListener("submit", (e) => e.preventDefault());
 
-  // What holds now; `serves`: the net is a language model.
+  // The task that holds now; `serves`: the net is a language model.
   return (predict, serves) => {
     if (task !== taskOf(predict)) {
       task = taskOf(predict);

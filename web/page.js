@@ -65,7 +65,7 @@ const CARD = "txt.card";
 const inFirst = (kind) => client.catalog.outputs.includes(kind) ||
   kind === CARD;
 
-// What is compiled
+// Jobs for the compiler
 
 const job = (kinds) => ({ do: "compile", text: editor.text(),
   name: state.name, settings: settingsOf(state, state.predict),
@@ -130,7 +130,7 @@ const showNear = (line, id, from) => {
   if (from !== "editor") editor.near(line || 0);
 };
 
-// What is shown
+// The answer on the page
 
 const title = () => {
   const own = last?.facts.name;
@@ -278,7 +278,7 @@ const offer = (old) => {
     "Your last text is kept in this browser.";
 };
 
-// What is open
+// Opening a text
 
 const open = async (name, text, from = {}) => {
   Object.assign(state, { name, settings: from.settings || {},
@@ -326,7 +326,7 @@ const begin = async () => {
   if (old && old.text !== editor.text()) offer(old);
 };
 
-// Of Darknet, Caffe or Hugging Face: the compiler writes the source.
+// A file of Darknet, Caffe or Hugging Face becomes a source.
 const convert = async (name, text, command) => {
   const made = await second().then((reader) => reader.ask({ do: "import",
     name: name.toLowerCase(), text })).catch((e) => ({ refused: e.message }));
