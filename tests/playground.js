@@ -215,8 +215,8 @@ const tests = {
     await noted("netc import m.onnx");
     await drop("tiny.cfg", "[net]\nheight=8\nwidth=8\nchannels=3\n" +
       "[convolutional]\nfilters=16\nsize=3\nstride=1\nactivation=leaky\n");
-    await page.waitForFunction(() => window.netc.text().includes("conv 16"));
-    must((await page.textContent("#layers")).includes("6x6x16"), "cfg");
+    await page.waitForFunction(() => window.netc.text().includes("conv 16") &&
+      document.querySelector("#layers").textContent.includes("6x6x16"));
     await drop("bad.cfg", "[net]\nwidth=8\nheight=8\nchannels=3\n[what]\n");
     await noted("bad.cfg: line 5: ");
     await noted("netc import bad.cfg");
