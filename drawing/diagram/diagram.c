@@ -203,7 +203,8 @@ static void make_parts(struct diagram_paper *l, enum diagram_form form) {
     return;
   l->made = form;
   l->skips.count = 0;
-  d->grids = form == FORM_GRID;
+  d->grids = form <= FORM_LED;
+  d->led = form == FORM_LED;
   bool cuts = d->effort != EFFORT_NONE && form == FORM_COLUMNS;
   if (cuts && !l->cut)
     cut_links(l);
@@ -298,8 +299,9 @@ static bool is_tangled(const struct diagram_paper *l) {
 static bool lay_out(struct diagram_paper *l, struct attempt a) {
   l->scale = 0;
   find_parts(l, a.form);
-  bool fits = a.form == FORM_GRID ? layout_packed(l) : layout_columns(l);
-  if (l->d->effort == EFFORT_BLOCKS || a.form == FORM_GRID || !is_tangled(l))
+  bool grid = a.form <= FORM_LED;
+  bool fits = grid ? layout_packed(l) : layout_columns(l);
+  if (l->d->effort == EFFORT_BLOCKS || grid || !is_tangled(l))
     return fits;
   l->scale /= 2; /* tangled lines are harder to read than small letters */
   return false;
@@ -312,7 +314,7 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
   d->sources_at_stubs = true;
   make_parts(l, a.form);
   l->scale = -1;
-  if (a.form == FORM_GRID && l->no_grid)
+  if (a.form <= FORM_LED && l->no_grid)
     return false;
   if (lay_out(l, a))
     return true;
@@ -342,7 +344,7 @@ static bool try_or_note(struct diagram_paper *l, struct attempt a,
  * before must be worth it. */
 static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
                        enum diagram_form form, struct largest *largest) {
-  bool grid = form == FORM_GRID, fits = false;
+  bool grid = form <= FORM_LED, fits = false;
   int last = grid ? LAST_LEVEL : PAGE_LEVELS - 1;
   int64_t least = grid ? READABLE / 2 : READABLE * 2 / 3;
   struct attempt a = {effort, l->d->items.count > MOST_BOXES ? last : 0, form};
@@ -374,10 +376,11 @@ static const enum diagram_effort gridded[] = {EFFORT_NONE,  EFFORT_LOOPS,
 enum { GRIDDED = sizeof gridded / sizeof *gridded };
 
 /* Makes the parts of an effort with grids; false: they are not possible. */
-static bool make_gridded(struct diagram_paper *l, enum diagram_effort effort) {
+static bool make_gridded(struct diagram_paper *l, enum diagram_effort effort,
+                         enum diagram_form form) {
   if (!make_effort(l, effort) || l->d->items.count > MOST_GRIDDED)
     return false;
-  make_parts(l, FORM_GRID);
+  make_parts(l, form);
   return !l->no_grid;
 }
 
@@ -386,12 +389,13 @@ static bool make_gridded(struct diagram_paper *l, enum diagram_effort effort) {
 static bool find_grid(struct diagram_paper *l, bool pyramid,
                       struct largest *largest) {
   bool possible = pyramid ? net_has_rows(l->d) : l->has_grid;
-  for (int k = 0; k < GRIDDED && possible; k++) {
-    if (!make_gridded(l, gridded[k]))
+  for (int k = 0; k < 2 * GRIDDED && possible; k++) {
+    enum diagram_effort effort = gridded[k % GRIDDED];
+    enum diagram_form form = k < GRIDDED ? FORM_GRID : FORM_LED;
+    if (!make_gridded(l, effort, form))
       continue;
     l->has_grid |= !l->d->pyramid;
-    if (l->d->pyramid == pyramid &&
-        try_levels(l, gridded[k], FORM_GRID, largest))
+    if (l->d->pyramid == pyramid && try_levels(l, effort, form, largest))
       return true;
   }
   return false;
@@ -497,7 +501,7 @@ static bool find_grid_pages(struct diagram_paper *l) {
   struct attempt best = {.form = FORM_GRID};
   size_t fewest = SIZE_MAX;
   for (int k = 0; k < GRIDDED && net_has_rows(l->d); k++) {
-    bool possible = make_gridded(l, gridded[k]);
+    bool possible = make_gridded(l, gridded[k], FORM_GRID);
     for (int level = 0; level <= LAST_LEVEL && possible; level++) {
       l->d->level = level;
       find_parts(l, FORM_GRID);

@@ -197,6 +197,7 @@ struct diagram {
   bool has_units; /* of numbers in boxes; a legend says them else */
   int level;      /* tightness, from 0 */
   bool grids;     /* maps of one size share a row */
+  bool led;       /* what is before the first line of a grid is columns */
   bool pyramid;   /* lines leave maps of several sizes */
   int64_t *maps;  /* by node: the height of its map; NULL: not known yet */
   bool sources_at_stubs; /* sources are drawn at stubs where possible */

@@ -9,6 +9,7 @@
 enum {
   LEAST_ROWS = 3,  /* of different maps */
   LEAST_LINES = 2, /* that no chain draws */
+  LEAST_LEAD = 4,  /* parts before the first line */
   MOST_BEADS = 120,
   MOST_READERS = 5, /* of a tensor without a map; else they have its name */
   MOST_COLUMNS = 16,
@@ -524,18 +525,49 @@ static struct diagram_part *make_grid(struct grid_making *g) {
   return part;
 }
 
+/* The end of a net's beginning, where the first line leaves that the chain does
+ * not draw; NULL: it is short. */
+static struct diagram_part *find_lead(struct diagram *d,
+                                      const struct diagram_part *net) {
+  size_t *of = arena_alloc(d->arena, d->items.count + 1, sizeof *of);
+  size_t *tail = arena_alloc(d->arena, d->items.count + 1, sizeof *tail);
+  size_t parts = 0, i = 0;
+  for (struct diagram_part *p = net->first; p; p = p->next)
+    part_number(p, of, ++parts);
+  for (size_t to = 0; to < d->items.count; to++)
+    for (size_t k = 0; k < d->items.at[to].link_count && of[to]; k++) {
+      size_t from = d->links.at[d->items.at[to].first_link + k].from;
+      bool next = of[from] + 1 == of[to];
+      for (size_t at = of[from]; at < of[to]; at++)
+        tail[at] =
+            next && (!tail[at] || tail[at] == from + 1) ? from + 1 : SIZE_MAX;
+    }
+  struct diagram_part *lead = NULL;
+  for (struct diagram_part *p = net->first;
+       p && !p->side && tail[++i] && tail[i] < SIZE_MAX; p = p->next)
+    lead = p;
+  return tail[0] || i <= LEAST_LEAD ? NULL : lead;
+}
+
 /* Makes one grid of the nets that are joined to one; the others then hold
  * nothing. */
 static bool grid_from(struct diagram *d, const struct grid_nets *nets,
                       size_t first) {
   struct grid_making *g = ARENA_NEW(d->arena, struct grid_making);
-  if (!gather(g, d, nets, first) || !place_beads(g))
+  struct diagram_part *net = nets->at[first], *chain = chain_of(net);
+  struct diagram_part *begin = chain->first;
+  struct diagram_part *lead = d->led && chain == net ? find_lead(d, net) : NULL;
+  if (lead)
+    chain->first = lead->next;
+  if ((d->led && !lead) || !gather(g, d, nets, first) || !place_beads(g)) {
+    chain->first = begin;
     return false;
-  for (size_t i = first; i < nets->count; i++)
+  }
+  for (size_t i = first + 1; i < nets->count; i++)
     if (nets->first[i] == first)
-      nets->at[i]->first = i == first ? nets->at[i]->first : NULL;
-  struct diagram_part *chain = chain_of(nets->at[first]);
-  chain->first = make_grid(g);
+      nets->at[i]->first = NULL;
+  *(lead ? &lead->next : &chain->first) = make_grid(g);
+  chain->first = lead ? begin : chain->first;
   chain->side = NULL;
   return true;
 }

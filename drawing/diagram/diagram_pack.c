@@ -5,13 +5,27 @@
  */
 #include "drawing/diagram/diagram_page.h"
 
-/* A column for each net. */
-static void deal_columns(struct diagram_paper *l) {
+/* The length of the grid that a net ends with. */
+static int64_t grid_length(const struct diagram_part *part) {
+  while (part->next)
+    part = part->next;
+  return part->kind == PART_GRID ? part->length : INT64_MAX;
+}
+
+/* A column for each net; for what is before a grid, columns of at most
+ * `longest` or the grid's length. Returns the length that saves a column, or
+ * INT64_MAX. */
+static int64_t deal_columns(struct diagram_paper *l, int64_t longest) {
   struct diagram_column *column = NULL;
+  int64_t longer = INT64_MAX;
   l->columns.count = 0;
   for (size_t i = 0; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
-    if (s->starts)
+    int64_t length = s->part->length + (s->starts ? 0 : column->length);
+    bool full = length > most(grid_length(s->part), longest);
+    if (full && length < longer)
+      longer = length;
+    if (s->starts || full || s->part->kind == PART_GRID)
       column = column_add(l, i);
     column->end = i + 1;
     s->offset = column->length;
@@ -21,6 +35,7 @@ static void deal_columns(struct diagram_paper *l) {
     column->length += s->part->length;
   }
   finish_columns(l);
+  return longer;
 }
 
 /* The columns in the order of packing. Those in [first, end) are on the current
@@ -29,6 +44,9 @@ struct page_packing {
   struct diagram_column *at;
   size_t *order;
   size_t first, end;
+  size_t net; /* columns of the net, side by side */
+  int64_t width;
+  int64_t longer; /* columns before a grid that would be one fewer */
 };
 
 /* The top of a column at `x`, below those on the page. */
@@ -75,9 +93,9 @@ static bool pack_columns(struct page_packing *p, size_t count, int64_t width) {
 
 /* After the net's, the longest column first. */
 static void sort_columns(struct page_packing *p, size_t count) {
-  for (size_t i = 2; i < count; i++) {
+  for (size_t i = p->net + 1; i < count; i++) {
     size_t at = i, column = p->order[i];
-    for (; at > 1 && p->at[p->order[at - 1]].length < p->at[column].length;
+    for (; at > p->net && p->at[p->order[at - 1]].length < p->at[column].length;
          at--)
       p->order[at] = p->order[at - 1];
     p->order[at] = column;
@@ -89,8 +107,7 @@ static int64_t pack_best(struct diagram_paper *l, struct page_packing *p) {
   int64_t best_scale = -1, best_width = 0, total = 0;
   for (size_t i = 0; i < l->columns.count; i++)
     total += column_width(&p->at[i]) + NARROW_GUTTER;
-  for (int64_t width = total; width >= column_width(p->at);
-       width -= most(total / 40, 1)) {
+  for (int64_t width = total; width >= p->width; width -= most(total / 40, 1)) {
     bool moved = pack_columns(p, l->columns.count, width);
     int64_t across = columns_width(l), along = columns_length(l);
     int64_t most_scale = l->d->lr ? paper_scale(l, along, across)
@@ -107,29 +124,50 @@ static int64_t pack_best(struct diagram_paper *l, struct page_packing *p) {
   return best_scale;
 }
 
-static struct page_packing begin_packing(struct diagram_paper *l) {
+static struct page_packing begin_packing(struct diagram_paper *l,
+                                         int64_t longest) {
   l->page_count = 1;
   l->packed = true;
-  deal_columns(l);
+  struct page_packing p = {.longer = deal_columns(l, longest)};
   size_t count = l->columns.count;
-  struct page_packing p = {
-      .at = l->columns.at,
-      .order = arena_alloc(l->d->arena, count + 1, sizeof *p.order)};
-  for (size_t i = 0; i < count; i++)
+  p.at = l->columns.at;
+  p.order = arena_alloc(l->d->arena, count + 1, sizeof *p.order);
+  for (size_t i = 0; i < count; i++) {
     p.order[i] = i;
+    if (i > p.net || (i > 0 && l->parts.at[p.at[i].first].starts))
+      continue;
+    p.net = i + 1;
+    p.width += column_width(&p.at[i]) + (i ? NARROW_GUTTER : 0);
+  }
+  return p;
+}
+
+/* Packs in the order of the parts, or also sorted if the letters are small. */
+static struct page_packing pack_as(struct diagram_paper *l, int64_t longest,
+                                   bool sorted, int64_t *scale) {
+  struct page_packing p = begin_packing(l, longest);
+  if (sorted)
+    sort_columns(&p, l->columns.count);
+  *scale = pack_best(l, &p);
   return p;
 }
 
 bool layout_packed(struct diagram_paper *l) {
-  struct page_packing p = begin_packing(l);
-  int64_t scale = pack_best(l, &p);
-  if (scale < READABLE) {
-    sort_columns(&p, l->columns.count);
-    if (pack_best(l, &p) < scale) {
-      p = begin_packing(l);
-      pack_best(l, &p);
+  int64_t best = -1, best_length = 0, scale;
+  bool best_sorted = false;
+  for (int64_t longest = 0; best < READABLE && longest < INT64_MAX;) {
+    int64_t longer = longest;
+    for (int sorted = 0; sorted < 2 && best < READABLE; sorted++) {
+      longer = pack_as(l, longest, sorted, &scale).longer;
+      if (scale < best + !sorted)
+        continue;
+      best = scale;
+      best_length = longest;
+      best_sorted = sorted;
     }
+    longest = longer;
   }
+  pack_as(l, best_length, best_sorted, &scale);
   return paper_is_readable(l);
 }
 
@@ -139,7 +177,7 @@ bool layout_packed_pages(struct diagram_paper *l) {
     AROUND = 2 * EDGE + LANE,
     BELOW = AROUND + 40 * POINT /* the legend */
   };
-  struct page_packing p = begin_packing(l);
+  struct page_packing p = begin_packing(l, 0);
   int64_t width = 0, length = 0;
   sort_columns(&p, l->columns.count);
   for (p.end = 0; p.end < l->columns.count; p.end++) {

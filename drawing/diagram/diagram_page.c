@@ -88,11 +88,14 @@ static void turn_pen(struct sheet *s, const struct diagram_column *from,
   if (pen->count == 0)
     return;
   int64_t low = column_low(s, from);
+  const struct diagram_part *part = s->l->parts.at[to->first].part;
   pen_to(pen, from->across + s->l->parts.at[from->end - 1].shift, low);
-  int64_t gutter = to->across - to->left - gutter_of(s->l) / 2;
+  int64_t gap = s->l->packed ? NARROW_GUTTER : gutter_of(s->l);
+  int64_t gutter = to->across - to->left - gap / 2;
   pen_to(pen, gutter, low);
   pen_to(pen, gutter, s->top - OVER);
-  pen_to(pen, to->across, s->top - OVER);
+  pen_to(pen, part->kind == PART_GRID ? part->first->across : to->across,
+         s->top - OVER);
 }
 
 static void draw_column(struct sheet *s, size_t index) {

@@ -45,8 +45,9 @@ struct page_list {
   size_t count, room;
 };
 
-/* Forms of a picture: maps in rows; columns with and without cut links. */
-enum diagram_form { FORM_GRID, FORM_COLUMNS, FORM_WHOLE, FORMS };
+/* Forms of a picture: maps in rows, then behind columns; columns with and
+ * without cut links. */
+enum diagram_form { FORM_GRID, FORM_LED, FORM_COLUMNS, FORM_WHOLE, FORMS };
 
 struct diagram_paper {
   struct diagram *d;

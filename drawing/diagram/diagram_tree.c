@@ -341,6 +341,13 @@ static bool leaves_row(const struct region *r, struct branch_reach b,
   return false;
 }
 
+/* True if a chain begins with a name in place of a line. */
+static bool has_name_ahead(const struct region *r, const struct chain *chain) {
+  size_t first = r->units[chain->all.at[0].unit]->first;
+  const struct diagram_item *item = &r->d->items.at[first];
+  return item->stub_count && !item->link_count;
+}
+
 /* True if a grid shows the branches of a join better. */
 static bool needs_grid(struct region *r, const struct inputs *in, int64_t fork,
                        size_t join) {
@@ -362,7 +369,9 @@ static bool needs_grid(struct region *r, const struct inputs *in, int64_t fork,
     bool is_short = (int64_t)chain->all.count - at < SHORT_BRANCH;
     struct branch_reach reach = {chain, at, fork, from < to ? from : to,
                                  most(from, to)};
-    if (leaves_row(r, reach, fork >= 0 || !is_short))
+    bool alone =
+        branch == BRANCH_CHAIN && !reach.high && has_name_ahead(r, chain);
+    if (leaves_row(r, reach, !alone && (fork >= 0 || !is_short)))
       return true;
   }
   return false;
