@@ -239,17 +239,16 @@ static void a_late_child_and_an_interrupt_end_all(void **state) {
           folder, small);
   ends_with(&r, 3, "", "x.py: python3 took more than 1 seconds");
   run_free(&r);
-  r = run(
-      "cd %s && rm -f pids && set -m; PATH=$PWD/bin:$PATH "
-      "TMPDIR=$PWD/tmp env --default-signal=INT -C tmp " NETC_PATH
-      " verify ../n.net --cc none >log 2>&1 & "
-      "for i in 1 2 3 4 5 6 7 8 9 10; do test -s pids && break; "
-      "sleep 0.2; done; kill -INT $!; wait $!; echo $?; ls -A tmp; "
-      /* A killed process may run until its next system call ends. */
-      "for p in $(cat pids); do for i in $(seq 50); do "
-      "s=$(grep -s '^State:[^Z]*$' /proc/$p/status) || break; sleep 0.2; "
-      "done; printf %%s \"$s\"; done",
-      folder);
+  r = run("cd %s && rm -f pids && set -m; PATH=$PWD/bin:$PATH "
+          "TMPDIR=$PWD/tmp env --default-signal=INT -C tmp " NETC_PATH
+          " verify ../n.net --cc none >log 2>&1 & "
+          "for i in 1 2 3 4 5 6 7 8 9 10; do test -s pids && break; "
+          "sleep 0.2; done; kill -INT $!; wait $!; echo $?; ls -A tmp; "
+          /* A killed process may run until its next system call ends. */
+          "for p in $(cat pids); do for i in $(seq 50); do "
+          "s=$(grep -s '^State:[^Z]*$' /proc/$p/status) || break; sleep 0.2; "
+          "done; printf %%s \"$s\"; done",
+          folder);
   assert_string_equal(r.out, "130\n");
   run_free(&r);
 }

@@ -196,6 +196,11 @@ static void cut_links(struct diagram_paper *l) {
   l->cut = d->cut;
 }
 
+/* True for a box of the net itself, false for one of a block. */
+static bool is_in_net(const struct diagram *d, size_t item) {
+  return d->items.at[item].row < d->sections.at[0].end;
+}
+
 /* Makes the parts and the skips beside them, which all levels share. */
 static void make_parts(struct diagram_paper *l, enum diagram_form form) {
   struct diagram *d = l->d;
@@ -217,7 +222,8 @@ static void make_parts(struct diagram_paper *l, enum diagram_form form) {
   l->has_sources = diagram_find_sources(d);
   find_skips(l);
   for (size_t i = 0; i < l->skips.count && d->grids; i++)
-    if (!l->skips.at[i].in_grid && !l->skips.at[i].frame)
+    if (!l->skips.at[i].in_grid && !l->skips.at[i].frame &&
+        is_in_net(d, l->skips.at[i].to))
       l->no_grid = true; /* the net itself has none */
 }
 
@@ -425,8 +431,7 @@ static bool net_is_whole(struct diagram_paper *l) {
   make_parts(l, FORM_COLUMNS);
   if (d->stubs.count)
     for (size_t i = 0; i < d->items.count; i++)
-      if (d->items.at[i].row < d->sections.at[0].end &&
-          d->items.at[i].stub_count)
+      if (is_in_net(d, i) && d->items.at[i].stub_count)
         return false;
   return true;
 }

@@ -122,6 +122,7 @@ enum part_kind { PART_BOX, PART_CHAIN, PART_SPLIT, PART_FRAME, PART_GRID };
 /* Cells in columns and rows. */
 struct diagram_grid {
   int64_t rows, columns;
+  bool led;                /* behind columns */
   int64_t *beside, *above; /* lines before a column; above a row */
   int64_t *across, *along; /* spines of columns; starts of rows, and the end */
 };

@@ -556,18 +556,22 @@ static bool grid_from(struct diagram *d, const struct grid_nets *nets,
   struct grid_making *g = ARENA_NEW(d->arena, struct grid_making);
   struct diagram_part *net = nets->at[first], *chain = chain_of(net);
   struct diagram_part *begin = chain->first;
-  struct diagram_part *lead = d->led && chain == net ? find_lead(d, net) : NULL;
+  bool led = d->led && chain == net;
+  struct diagram_part *lead = led ? find_lead(d, net) : NULL;
   if (lead)
     chain->first = lead->next;
-  if ((d->led && !lead) || !gather(g, d, nets, first) || !place_beads(g)) {
+  if ((led && !lead) || !gather(g, d, nets, first) || !place_beads(g)) {
     chain->first = begin;
     return false;
   }
   for (size_t i = first + 1; i < nets->count; i++)
     if (nets->first[i] == first)
       nets->at[i]->first = NULL;
-  *(lead ? &lead->next : &chain->first) = make_grid(g);
-  chain->first = lead ? begin : chain->first;
+  struct diagram_part *grid = make_grid(g);
+  grid->grid->led = lead != NULL;
+  if (lead)
+    lead->next = grid;
+  chain->first = lead ? begin : grid;
   chain->side = NULL;
   return true;
 }

@@ -5,11 +5,16 @@
  */
 #include "drawing/diagram/diagram_page.h"
 
-/* The length of the grid that a net ends with. */
-static int64_t grid_length(const struct diagram_part *part) {
+/* True for a grid that columns lead to. */
+static bool is_led(const struct diagram_part *part) {
+  return part->grid && part->grid->led;
+}
+
+/* The length of columns of a net that lead to a grid. */
+static int64_t length_ahead(const struct diagram_part *part) {
   while (part->next)
     part = part->next;
-  return part->kind == PART_GRID ? part->length : INT64_MAX;
+  return is_led(part) ? part->length : INT64_MAX;
 }
 
 /* A column for each net; for what is before a grid, columns of at most
@@ -22,10 +27,10 @@ static int64_t deal_columns(struct diagram_paper *l, int64_t longest) {
   for (size_t i = 0; i < l->parts.count; i++) {
     struct diagram_stretch *s = &l->parts.at[i];
     int64_t length = s->part->length + (s->starts ? 0 : column->length);
-    bool full = length > most(grid_length(s->part), longest);
+    bool full = length > most(length_ahead(s->part), longest);
     if (full && length < longer)
       longer = length;
-    if (s->starts || full || s->part->kind == PART_GRID)
+    if (s->starts || full || is_led(s->part))
       column = column_add(l, i);
     column->end = i + 1;
     s->offset = column->length;

@@ -94,8 +94,7 @@ static void turn_pen(struct sheet *s, const struct diagram_column *from,
   int64_t gutter = to->across - to->left - gap / 2;
   pen_to(pen, gutter, low);
   pen_to(pen, gutter, s->top - OVER);
-  pen_to(pen, part->kind == PART_GRID ? part->first->across : to->across,
-         s->top - OVER);
+  pen_to(pen, part->grid ? part->first->across : to->across, s->top - OVER);
 }
 
 static void draw_column(struct sheet *s, size_t index) {
