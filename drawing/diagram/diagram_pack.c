@@ -159,12 +159,13 @@ static struct page_packing pack_as(struct diagram_paper *l, int64_t longest,
 
 bool layout_packed(struct diagram_paper *l) {
   int64_t best = -1, best_length = 0, scale;
-  bool best_sorted = false;
+  bool best_sorted = false, is_best = false;
   for (int64_t longest = 0; best < READABLE && longest < INT64_MAX;) {
     int64_t longer = longest;
     for (int sorted = 0; sorted < 2 && best < READABLE; sorted++) {
       longer = pack_as(l, longest, sorted, &scale).longer;
-      if (scale < best + !sorted)
+      is_best = scale >= best + !sorted;
+      if (!is_best)
         continue;
       best = scale;
       best_length = longest;
@@ -172,7 +173,8 @@ bool layout_packed(struct diagram_paper *l) {
     }
     longest = longer;
   }
-  pack_as(l, best_length, best_sorted, &scale);
+  if (!is_best)
+    pack_as(l, best_length, best_sorted, &scale);
   return paper_is_readable(l);
 }
 
