@@ -586,8 +586,42 @@ const tests = {
     must(!fs.readFileSync(path.resolve(folder, "still.html"), "utf8")
       .includes("wasm"), "without --live a page is as it was");
   },
+  async "of thousands of lines those in sight are painted"(page) {
+    const line = (i) => `conv ${1 + i % 97} 3x3 pad # ${i}`;
+    const text = ["input 8x8x3", ...Array.from({ length: 5000 }, (_, i) =>
+      line(i))].join("\n");
+    await open(page, "#text=" + encodeURIComponent(text));
+    const shown = (words) => page.waitForFunction((w) => [...document
+      .querySelectorAll(".cm-line")].some((e) => e.textContent === w &&
+        e.querySelector(".net-layer")?.textContent === "conv"), words);
+    await shown(line(0) + "→ 8x8x1");
+    const marks = await page.locator(".net-layer").count();
+    must(marks > 5 && marks < 500, `${marks} layers are coloured`);
+    await page.click(".cm-content");
+    await page.keyboard.press("Control+End");
+    await shown(line(4999) + "→ 8x8x53");
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.press("Enter");
+    await shown(line(0) + "→ 8x8x1");
+    await page.keyboard.press("Control+End");
+    await shown(line(4999) + "→ 8x8x53");
+  },
   async "times, for the reader"(page) {
     const ready = [], all = [];
+    await page.addInitScript(() => {
+      window.tasks = [0];
+      new PerformanceObserver((list) => window.tasks.push(...list.getEntries()
+        .map((e) => e.duration))).observe({ type: "longtask" });
+    });
+    await open(page);
+    await page.evaluate(async (text) => {
+      window.tasks = [0];
+      await window.netc.follow("#text=" + encodeURIComponent(text));
+    }, "input 8x8x3\n" + Array.from({ length: 5000 }, (_, i) =>
+      `conv ${1 + i % 97} 3x3 pad\n`).join(""));
+    await page.waitForTimeout(500); // tasks are told later
+    console.log("  5,000 layers: tasks above 50 ms have at most " +
+      await page.evaluate(() => Math.max(...window.tasks).toFixed(0)) + " ms");
     for (let i = 0; i < 5; i++) {
       await open(page);
       ready.push(Number(await page.getAttribute("#status", "data-ready")));

@@ -1,7 +1,7 @@
 // The editor: CodeMirror, told by the compiler what is what. Nothing here
 // knows the language: colours, hints, completion and hover are netc's own.
 import { EditorState, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, EditorView, WidgetType, drawSelection,
+import { Decoration, EditorView, ViewPlugin, WidgetType, drawSelection,
   highlightActiveLine, hoverTooltip, keymap, lineNumbers }
   from "@codemirror/view";
 import { bracketMatching } from "@codemirror/language";
@@ -38,7 +38,7 @@ export const places = (text) => {
 };
 
 class Hint extends WidgetType {
-  constructor(shape, recalled) {
+  constructor({ shape, recalled }) {
     super();
     this.shape = shape;
     this.recalled = recalled;
@@ -64,13 +64,58 @@ const field = (set) => StateField.define({
     value.map(tr.changes)),
   provide: (f) => EditorView.decorations.from(f),
 });
-const setColours = StateEffect.define();
-const setHints = StateEffect.define();
+const setPaint = StateEffect.define(); // {at, tokens, hints} of a compile
 const setNear = StateEffect.define(); // the line of what is under the pointer
 const nearLine = Decoration.line({ class: "net-near" });
 
-const spans = (state, list) => Decoration.set(list
-  .filter((r) => r.from <= r.to && r.to <= state.doc.length), true);
+// The first of `count` things, in the order of their ends, whose end is a place
+// or behind it.
+const firstAt = (count, end, place) => {
+  let low = 0, high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (end(middle) < place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+const MOST_MARKS = 1000; // in sight; one line may have more
+
+// Colours and hints of the lines in sight, as thousands of lines have many.
+// They are those of the last compile, moved by the edits since.
+const paint = ViewPlugin.define(() => ({
+  decorations: Decoration.none, told: null, since: null,
+  update(u) {
+    if (u.docChanged) {
+      this.since = this.since?.composeDesc(u.changes) ?? u.changes.desc;
+      this.decorations = this.decorations.map(u.changes);
+    }
+    const told = u.transactions.flatMap((t) => t.effects)
+      .findLast((e) => e.is(setPaint));
+    if (told) [this.told, this.since] = [told.value, null];
+    if (this.told && (told || u.viewportChanged)) this.draw(u.view);
+  },
+  draw(view) {
+    const { since, told: { tokens, hints, at } } = this, found = [];
+    const doc = view.state.doc;
+    const now = (byte) => Math.min(doc.length,
+      since ? since.mapPos(at.unit(byte)) : at.unit(byte));
+    const end = (i) => now(tokens[4 * i + 2]);
+    for (const { from, to } of view.visibleRanges) {
+      for (let i = firstAt(tokens.length / 4, end, from);
+        4 * i < tokens.length && now(tokens[4 * i + 1]) <= to &&
+          found.length < MOST_MARKS; i++)
+        if (now(tokens[4 * i + 1]) < end(i))
+          found.push(marks[tokens[4 * i]].range(now(tokens[4 * i + 1]), end(i)));
+      for (let i = firstAt(hints.length, (k) => now(hints[k].byte), from);
+        i < hints.length && now(hints[i].byte) <= to; i++)
+        found.push(Decoration.widget({ side: 1, widget: new Hint(hints[i]) })
+          .range(doc.lineAt(now(hints[i].byte)).to));
+    }
+    this.decorations = Decoration.set(found, true);
+  },
+}), { decorations: (plugin) => plugin.decorations });
 
 const problem = (d, main, at, length) => {
   const place = (p) => ({ from: Math.min(at.unit(p.begin), length),
@@ -124,7 +169,7 @@ export const makeEditor = (parent, { ask, changed, moved, near }) => {
     lineNumbers(), lintGutter(), history(), drawSelection(),
     highlightActiveLine(), bracketMatching(), closeBrackets(),
     EditorState.tabSize.of(2), EditorView.lineWrapping,
-    field(setColours), field(setHints), field(setNear), hover,
+    paint, field(setNear), hover,
     autocompletion({ override: [complete] }),
     EditorView.contentAttributes.of({ "aria-label": "Source of the net",
       spellcheck: "false", autocapitalize: "off" }),
@@ -151,21 +196,10 @@ export const makeEditor = (parent, { ask, changed, moved, near }) => {
     // What a compile said of exactly this text; gives what is to be listed.
     show(answer, text, main) {
       const at = places(text), state = view.state;
-      const list = [], hints = [], t = answer.tokens;
-      for (let i = 0; i < t.length; i += 4) {
-        const from = at.unit(t[i + 1]), to = at.unit(t[i + 2]);
-        if (from < to) list.push(marks[t[i]].range(from, to));
-      }
-      for (const h of answer.hints) {
-        const end = Math.min(at.unit(h.byte), state.doc.length);
-        hints.push(Decoration.widget({ side: 1,
-          widget: new Hint(h.shape, h.recalled) })
-          .range(state.doc.lineAt(end).to));
-      }
       const problems = answer.diagnostics.map((d) =>
         problem(d, main, at, state.doc.length));
-      view.dispatch({ effects: [setColours.of(spans(state, list)),
-        setHints.of(spans(state, hints))] });
+      view.dispatch({ effects: setPaint.of({ at, tokens: answer.tokens,
+        hints: answer.hints.sort((a, b) => a.byte - b.byte) }) });
       view.dispatch(setDiagnostics(view.state, problems));
       return problems;
     },

@@ -97,7 +97,8 @@ const tasks = {
     const status = call("web_load", job.name);
     const answer = { status, complaints, outputs: {},
       message: status > 1 ? said() : "",
-      diagnostics: json("web_diagnostics"), tokens: json("web_tokens"),
+      diagnostics: json("web_diagnostics"),
+      tokens: Int32Array.from(json("web_tokens")),
       hints: json("web_hints"), facts: json("web_facts") };
     answer.predict = job.predict ?? !!answer.facts.asks;
     if (status === 0)

@@ -171,7 +171,18 @@ const stale = (old) => {
   by("stale").hidden = !old;
 };
 
-const showAnswer = (answer) => {
+// A large answer is shown by several tasks, so that the page stays at hand.
+const LARGE = 50e3; // characters
+const sizeOf = (answer, text) => text.length +
+  Object.values(answer.outputs).reduce((sum, o) => sum +
+    (o.text?.length || 0), 0);
+const nextTask = () => new Promise((done) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = done;
+  port2.postMessage(null);
+});
+
+const showAnswer = async (answer, rest) => {
   const { [CARD]: written, svg, txt } = answer.outputs;
   card = written.refused === undefined ? JSON.parse(written.text) : null;
   if (!card) noCard(written.refused);
@@ -184,7 +195,9 @@ const showAnswer = (answer) => {
   if (card && by("layers").fresh)
     by("layers").open = card.layers.length <= 12;
   by("layers").fresh = false;
+  if (!await rest()) return;
   showRows();
+  if (!await rest()) return;
   diagram.show(svg.refused ?? svg.text);
   showCaret(false);
   by("report").hidden = false;
@@ -210,6 +223,11 @@ const showChart = async (answer) => {
 
 const present = async (answer, text) => {
   last = answer;
+  const large = sizeOf(answer, text) > LARGE;
+  const rest = async () => {
+    if (large) await nextTask();
+    return last === answer;
+  };
   const problems = editor.show(answer, text, state.name);
   listProblems(problems);
   note([...answer.complaints, answer.message].filter(Boolean).join("\n"));
@@ -219,8 +237,11 @@ const present = async (answer, text) => {
     errors ? count(errors, "error") : answer.status ? "not compiled" : "compiled",
     warnings ? count(warnings, "warning") : ""].filter(Boolean).join(", ");
   stale(answer.status !== 0 && card !== null);
-  if (answer.status === 0) showAnswer(answer);
-  else if (!card) noCard("No answer yet: the text has errors.");
+  if (answer.status === 0) {
+    if (!await rest()) return;
+    await showAnswer(answer, rest);
+    if (last !== answer) return;
+  } else if (!card) noCard("No answer yet: the text has errors.");
   // A board answers about inference alone.
   showAsk(answer.status ? answer.predict : card?.predict, card?.serves);
   showTitle();
@@ -430,6 +451,7 @@ const makeParts = () => {
 
 const start = async () => {
   const loading = readPacked("netc").then((packed) => new Client(packed, {}));
+  await nextTask(); // the worker begins
   makeParts();
   const made = await loading, opened = await made.ready;
   nets = opened.nets;
