@@ -144,7 +144,7 @@ $(gen)/pages.c: $(src)tools/pages.sh $(src)docs/words.md $(pages)
 	$(src)tools/pages.sh $(src)docs/words.md $(pages) >$@.tmp
 	mv $@.tmp $@
 
-web := $(src)drawing/page/page.css $(src)drawing/page/page.js
+web := $(addprefix $(src)drawing/page/,view.css view.js page.css page.js)
 $(gen)/web.c: $(src)tools/web.sh $(web)
 	@mkdir -p $(gen)
 	$(src)tools/web.sh $(web) >$@.tmp

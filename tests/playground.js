@@ -586,6 +586,23 @@ const tests = {
     must(!fs.readFileSync(path.resolve(folder, "still.html"), "utf8")
       .includes("wasm"), "without --live a page is as it was");
   },
+  async "two fingers zoom the diagram"(page) {
+    await open(page);
+    await page.waitForSelector("#canvas svg");
+    const wide = () => page.$eval("#canvas svg", (e) => e.clientWidth);
+    const before = await wide(), box = await page.locator("#canvas")
+      .boundingBox();
+    const session = await page.context().newCDPSession(page);
+    const touch = (type, ...apart) => session.send("Input.dispatchTouchEvent",
+      { type, touchPoints: apart.map((x, id) => ({ id, y: box.y + 200,
+        x: box.x + 150 + x })) });
+    await touch("touchStart", -20, 20);
+    await touch("touchMove", -25, 25);
+    await touch("touchMove", -50, 50);
+    await touch("touchEnd");
+    await page.waitForFunction((w) => document.querySelector("#canvas svg")
+      .clientWidth > w, 1.9 * before);
+  },
   async "of thousands of lines those in sight are painted"(page) {
     const line = (i) => `conv ${1 + i % 97} 3x3 pad # ${i}`;
     const text = ["input 8x8x3", ...Array.from({ length: 5000 }, (_, i) =>

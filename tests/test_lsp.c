@@ -434,6 +434,7 @@ static void a_diagram_is_svg(void **state) {
     char *answer = ask(&t, "netc/preview", "file:///a.net", looks[i]);
     assert_holds(answer, "\"version\":1,\"svg\":\"<svg ");
     assert_holds(answer, "</svg>");
+    assert_holds(answer, "\"card\":\"<p class=\\\"verdict\\\">needs ");
     free(answer);
   }
   assert_int_equal(talk_end(&t), 1);

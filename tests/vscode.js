@@ -73,21 +73,23 @@ const ask = (messages) => {
 // the file, a source with errors has none, and tokens have these types.
 const server_has_it = () => {
   const uri = "file:///a%20b/c.net";
-  const preview = (id) => ({ id, method: "netc/preview",
-    params: { textDocument: { uri } } });
-  const answers = ask([
-    { id: 1, method: "initialize",
-      params: { processId: null, rootUri: null, capabilities: {} } },
-    { method: "initialized", params: {} },
-    { method: "textDocument/didOpen", params: { textDocument: {
-      uri, languageId: "netc", version: 1, text: "input 8\nfc 3\n" } } },
-    preview(2),
-    { method: "textDocument/didChange", params: {
-      textDocument: { uri, version: 2 },
-      contentChanges: [{ text: "input 8\nfoo 3\n" }] } },
-    preview(3), { id: 4, method: "shutdown" }, { method: "exit" }]);
+  const answers = {};
+  for (const [id, layer] of [[2, "fc"], [3, "foo"]])
+    Object.assign(answers, ask([
+      { id: 1, method: "initialize",
+        params: { processId: null, rootUri: null, capabilities: {} } },
+      { method: "initialized", params: {} },
+      { method: "textDocument/didOpen", params: { textDocument: {
+        uri, languageId: "netc", version: 1, text: `input 8\n${layer} 3\n` } } },
+      { id, method: "netc/preview", params: { textDocument: { uri } } },
+      { id: 4, method: "netc/view", params: { textDocument: { uri } } },
+      { id: 5, method: "shutdown" }, { method: "exit" }]));
   assert(answers[2].result.svg.includes('href="/a%20b/c.net#L2"'));
+  assert(answers[2].result.card.includes("27 parameters"));
   assert(answers[3].error.message.includes("foo"));
+  const { style, script } = answers[4].result;
+  assert(style.includes("#canvas") && style.includes(".card"));
+  assert(/^function makeView\(canvas, buttons, /m.test(script));
   const { legend } = answers[1].result.capabilities.semanticTokensProvider;
   const [{ scopes }] = contributes.semanticTokenScopes;
   for (const type of Object.keys(scopes))
@@ -140,7 +142,8 @@ const play = async () => {
       asked.push([method, params]);
       if (failure)
         throw failure;
-      return { svg: "<svg/>" };
+      return method === "netc/view" ? { style: "p { }", script: "f();" }
+        : { svg: "<svg/>", card: "<p>" };
     }
   }
   const { Module } = require("module");
@@ -166,14 +169,18 @@ const play = async () => {
   // A diagram at once, after edits, and the line of the cursor.
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   commands["netc.preview"]();
-  assert.deepStrictEqual(asked, []);
+  assert.deepStrictEqual(asked.splice(0), [["netc/view",
+    { textDocument: { uri: "file:///a/b.net" } }]]);
+  await pause(0);
+  assert(panel.webview.html.includes("\np { }\n") &&
+    panel.webview.html.includes("\nf();\n"));
   listeners.message({ ready: true });
   await pause(0);
   const request = ["netc/preview",
     { textDocument: { uri: "file:///a/b.net" } }];
   assert.deepStrictEqual(asked, [request]);
   assert.deepStrictEqual(shown.splice(0),
-    [{ file: "/a/b.net" }, { svg: "<svg/>", note: "" }]);
+    [{ file: "/a/b.net" }, { svg: "<svg/>", card: "<p>", note: "" }]);
   failure = new Error("no diagram: unknown layer");
   for (let i = 0; i < 3; i++)
     listeners.edit({ document });

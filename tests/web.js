@@ -190,6 +190,64 @@ async function long(open) {
   await page.close();
 }
 
+// What `netc lsp` answers about a text.
+const asked = (uri, text) => {
+  const document = { uri };
+  const messages = [
+    { id: 1, method: "initialize",
+      params: { processId: null, rootUri: null, capabilities: {} } },
+    { method: "initialized", params: {} },
+    { method: "textDocument/didOpen", params: { textDocument: { uri,
+      languageId: "netc", version: 1, text } } },
+    { id: 2, method: "netc/preview", params: { textDocument: document } },
+    { id: 3, method: "netc/view", params: { textDocument: document } },
+    { id: 4, method: "shutdown" }, { method: "exit" }];
+  const out = execFileSync(netc, ["lsp"], { input: messages.map((m) => {
+    const body = JSON.stringify({ jsonrpc: "2.0", ...m });
+    return `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  }).join("") }).toString();
+  const answer = (id) => JSON.parse(out.split(/Content-Length: \d+\r\n\r\n/)
+    .find((body) => body.includes(`"id":${id},`))).result;
+  return [answer(2), answer(3)];
+};
+
+// The page of the extension, with VS Code played here.
+async function code(open) {
+  const { Module } = require("module");
+  const load = Module._load;
+  Module._load = (name, ...rest) => name.startsWith("vscode") ? {}
+    : load(name, ...rest);
+  const extension = require(path.resolve("editors/vscode/extension.js"));
+  Module._load = load;
+  const [preview, view] = asked("file:///a%20b/c.net",
+    "input 32x32x3\nconv 8 3x3\nrelu\nfc 10\n");
+  const file = path.resolve(folder, "code.html");
+  fs.writeFileSync(file, extension.page("abc", view).replace("<script nonce",
+    "<script nonce=\"abc\">window.said = []; function acquireVsCodeApi() { " +
+    "return { postMessage: (m) => said.push(m) }; }</script><script nonce"));
+  const page = await open("file://" + file);
+  const post = (message) => page.evaluate((m) => postMessage(m, "*"), message);
+  same(await page.evaluate(() => window.said), [{ ready: true }], "ready");
+  await post({ file: "/a b/c.net" });
+  await post({ ...preview, note: "" });
+  await post({ line: 3 });
+  const here = page.locator("#canvas .here");
+  await here.waitFor();
+  must(/conv/.test(await here.textContent()), "the box of the line before");
+  must(/^needs [\d.]+ [KM]iB/.test(await page.textContent(".verdict")),
+    await page.textContent("#card"));
+  const wide = () => page.$eval("#canvas svg", (e) => e.clientWidth);
+  const before = await wide();
+  await page.click('[data-zoom="1.25"]');
+  must(await wide() > 1.2 * before, "a button zooms");
+  await page.click('[id="n.fc1"]');
+  await page.waitForFunction(() => window.said.length === 2);
+  same(await page.evaluate(() => window.said[1]), { line: 4 }, "a click");
+  await post({ note: "no diagram" });
+  await page.waitForSelector("body.old");
+  await page.close();
+}
+
 async function main() {
   const browser = await chromium.launch({ args: flags,
     executablePath: process.env.CHROMIUM || "/usr/bin/chromium" });
@@ -230,6 +288,7 @@ async function main() {
     await page.close();
   });
   await test("thousands of layers open", () => long(open));
+  await test("VS Code's page has the same view and card", () => code(open));
   await browser.close();
 }
 

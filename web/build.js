@@ -99,7 +99,8 @@ const bundled = async (entry, format = "iife") => {
 
 const main = async () => {
   const script = await bundled("page.js");
-  const style = esbuild.transformSync(read("page.css"),
+  const style = esbuild.transformSync(
+    read("../drawing/page/view.css") + read("page.css"),
     { loader: "css", minify: true }).code;
   const page = (policy, css, js) => read("index.html")
     .replace("@csp@", () => policy).replace("@style@", () => css)

@@ -46,6 +46,9 @@ struct screen_page *screen_page(const struct compiled *c);
 /* Writes the page as text. */
 void screen_put_answer(const struct compiled *c, struct text *out);
 
+/* card.c: the same as HTML, without what is around it. */
+void card_put_html(const struct compiled *c, struct text *out);
+
 /* The first lines of it, to be repeated below a long report. */
 void screen_put_last(const struct compiled *c, struct text *out);
 

@@ -5,6 +5,7 @@
  */
 #include "drawing/page/html.h"
 
+#include "base/json.h"
 #include "codegen/report/screen.h"
 #include "codegen/asked.h"
 #include "codegen/report/memory_report.h"
@@ -48,6 +49,7 @@ static void put_head(struct page_writer *w) {
            "<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
   html_put(w, w->c->model->name);
   text_put(w->out, "</title>\n<style>\n");
+  put_lines(w, view_style);
   put_lines(w, web_style);
   html_put_table_style(w);
   /* Layout runs once, after the script has closed most rows. */
@@ -86,47 +88,11 @@ static void put_title(struct page_writer *w) {
            "<span id=\"found\" role=\"status\"></span></div>\n</header>\n");
 }
 
-/* The answer */
-
-static void put_verdict(struct page_writer *w, const struct screen_page *page) {
-  if (page->verdict == VERDICT_NONE)
-    return;
-  text_printf(w->out, "<p class=\"verdict %s\">%s</p>\n",
-              page->verdict == VERDICT_FITS    ? "fits"
-              : page->verdict == VERDICT_TIGHT ? "tight"
-                                               : "too-much",
-              fit_word(page->verdict));
-}
-
-/* A row without a label goes on with the one before it. */
-static void put_row(struct page_writer *w, const struct screen_row *row) {
-  if (*row->label)
-    text_printf(w->out, "<div><dt>%s</dt><dd>", row->label);
-  else
-    text_put(w->out, "<br>\n");
-  if (row->lead.length) {
-    text_put(w->out, row->option ? "<code>" : "<b>");
-    html_put(w, row->lead);
-    text_put(w->out, row->option ? "</code> " : "</b> ");
-  }
-  html_put(w, row->text);
-}
-
 static void put_answer(struct page_writer *w) {
-  const struct screen_page *page = screen_page(w->c);
-  text_put(w->out, "<main>\n<section id=\"answer\" aria-label=\"Answer\">\n");
-  put_verdict(w, page);
-  text_put(w->out, "<p class=\"question\">");
-  html_put(w, page->counts);
-  text_put(w->out, "; ");
-  html_put(w, page->question);
-  text_put(w->out, "</p>\n<dl>\n");
-  for (size_t i = 0; i < page->count; i++) {
-    put_row(w, &page->rows[i]);
-    if (i + 1 == page->count || *page->rows[i + 1].label)
-      text_put(w->out, "</dd></div>\n");
-  }
-  text_put(w->out, "</dl>\n</section>\n");
+  text_put(w->out, "<main>\n<section id=\"answer\" class=\"card\" "
+                   "aria-label=\"Answer\">\n");
+  card_put_html(w->c, w->out);
+  text_put(w->out, "</section>\n");
 }
 
 /* Pictures */
@@ -195,6 +161,23 @@ void emit_html(const struct compiled *c, struct text *out) {
   text_put(out, "</main>\n<aside id=\"detail\" aria-live=\"polite\" "
                 "aria-label=\"The chosen layer\" hidden></aside>\n"
                 "<div id=\"tip\" role=\"tooltip\" hidden></div>\n<script>\n");
+  put_lines(&w, view_script);
   put_lines(&w, web_script);
   text_put(out, "</script>\n</body>\n</html>\n");
+}
+
+static void put_member(struct json *json, const struct compiled *c,
+                       const char *name, const char *const *lines) {
+  struct text text = text_new(c->arena);
+  for (; *lines; lines++)
+    text_put(&text, *lines);
+  json_member_string(json, name, text_slice(&text));
+}
+
+void emit_view(const struct compiled *c, struct text *out) {
+  struct json json = json_writer(out, 0);
+  json_put_open(&json, '{');
+  put_member(&json, c, "style", view_style);
+  put_member(&json, c, "script", view_script);
+  json_put_close(&json, '}');
 }

@@ -7,6 +7,8 @@
 #include "codegen/rows.h"
 
 /* Lines of page.css and page.js, which the build embeds; NULL at the end. */
+extern const char *const view_style[]; /* of every page with a diagram */
+extern const char *const view_script[];
 extern const char *const web_style[];
 extern const char *const web_script[];
 

@@ -297,77 +297,20 @@
   // Diagram: its size, moving it, its boxes
 
   const picture = canvas.querySelector("svg");
-  const box0 = picture.viewBox.baseVal;
-  let zoom = 1;
-  function resize(to) {
-    const x = (canvas.scrollLeft + canvas.clientWidth / 2) / zoom;
-    const y = (canvas.scrollTop + canvas.clientHeight / 2) / zoom;
-    zoom = Math.min(8, Math.max(0.05, to));
-    picture.style.width = box0.width * zoom + "px";
-    picture.style.height = box0.height * zoom + "px";
-    canvas.scrollLeft = x * zoom - canvas.clientWidth / 2;
-    canvas.scrollTop = y * zoom - canvas.clientHeight / 2;
-  }
-  const fit = () => {
-    resize(Math.min(canvas.clientWidth / box0.width,
-      innerHeight * 0.8 / box0.height));
-  };
-  const zoomBy = (factor) => (factor ? resize(zoom * factor) : fit());
-  for (const b of document.querySelectorAll("[data-zoom]"))
-    b.onclick = () => zoomBy(+b.dataset.zoom);
-  canvas.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    resize(zoom * Math.exp(-event.deltaY / 300));
-  }, { passive: false });
-  canvas.addEventListener("keydown", (event) => {
-    const by = { "+": 1.25, "=": 1.25, "-": 0.8, "0": 0 }[event.key];
-    if (by === undefined || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    zoomBy(by);
-  });
-  let grip = null;
-  let moved = false;
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0 || event.pointerType === "touch") return;
-    moved = false;
-    grip = [event.clientX + canvas.scrollLeft,
-      event.clientY + canvas.scrollTop, event.clientX, event.clientY];
-  });
-  addEventListener("pointermove", (event) => {
-    if (!grip) return;
-    moved = moved || Math.abs(event.clientX - grip[2]) +
-      Math.abs(event.clientY - grip[3]) > 4;
-    canvas.classList.toggle("moving", moved);
-    canvas.scrollLeft = grip[0] - event.clientX;
-    canvas.scrollTop = grip[1] - event.clientY;
-  });
-  addEventListener("pointerup", () => {
-    grip = null;
-    canvas.classList.remove("moving");
-  });
-  canvas.addEventListener("dragstart", (event) => event.preventDefault());
-  function bring(box) {
-    const r = box.getBoundingClientRect();
-    const c = canvas.getBoundingClientRect();
-    canvas.scrollLeft += r.left + r.width / 2 - c.left - c.width / 2;
-    canvas.scrollTop += r.top + r.height / 2 - c.top - c.height / 2;
-  }
+  const view = makeView(canvas, $("diagram"), {
+    near() {}, go(box) {
+      const n = byBox.get(box.id);
+      if (!n) return;
+      reveal(n);
+      choose(n);
+    },
+    least: 3 / 4 });
+  const bring = view.reveal;
   const byBox = new Map();
   for (const n of nodes) {
     const id = boxId(n.tr.dataset.n);
     if (!byBox.has(id)) byBox.set(id, n);
   }
-  canvas.addEventListener("click", (event) => {
-    const box = event.target.closest('[id^="n."]');
-    if (!box) return;
-    event.preventDefault();
-    const n = moved ? null : byBox.get(box.id);
-    if (!n) return;
-    reveal(n);
-    choose(n);
-  });
-
   // Hover: a row marks its box, a box its row
 
   let near = [];
@@ -416,7 +359,8 @@
     return null;
   };
   document.addEventListener("pointermove", (event) => {
-    const e = event.target.closest && event.target.closest("svg") && !grip
+    const e = event.target.closest && event.target.closest("svg") &&
+      !canvas.classList.contains("moving")
       ? titled(event.target) : null;
     if (e) tell(e, event.clientX, event.clientY);
     else untell();
@@ -506,7 +450,6 @@
   new IntersectionObserver((seen, observer) => {
     if (!seen.some((s) => s.isIntersecting)) return;
     observer.disconnect();
-    const wide = canvas.clientWidth / box0.width;
-    if (zoom === 1) resize(Math.min(Math.max(wide, 1), 4 / 3));
+    view.show(picture);
   }, { rootMargin: "400px" }).observe($("diagram"));
 })();

@@ -184,7 +184,9 @@ bool lsp_goes_on(void *user, const char *what, int64_t done, int64_t total) {
     return true;
   server->looked = now;
   read_ahead(server, 0);
-  return !server->cancelled && !server->wire.ended &&
+  /* A client that says goodbye still reads; one that stops writing is gone. */
+  bool is_left = server->wire.drained && !is_waiting(server, "shutdown");
+  return !server->cancelled && !server->wire.ended && !is_left &&
          !is_waiting(server, "textDocument/didChange") &&
          !client_is_gone(server);
 }
@@ -366,7 +368,7 @@ static void serve(struct lsp_server *server) {
     take_frames(server);
     if (server->first < server->count)
       continue;
-    if (server->wire.ended || client_is_gone(server))
+    if (server->wire.ended || server->wire.drained || client_is_gone(server))
       return;
     if (!update_one(server))
       read_ahead(server, server->client ? CLIENT_WATCH : -1);

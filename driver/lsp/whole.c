@@ -1,4 +1,4 @@
-/* Requests for a net as a whole: formatting and diagram. */
+/* Requests for a net as a whole: formatting, diagram and answer. */
 #include "driver/lsp/document.h"
 #include "driver/lsp/shown.h"
 
@@ -69,11 +69,29 @@ static struct netc_options look_of(const json_t *params) {
   return look;
 }
 
+static json_t *fail_emit(struct netc *netc, enum netc_status status,
+                         const struct lsp_server *server,
+                         struct lsp_error *error) {
+  return lsp_fail(error,
+                  status != NETC_STOPPED ? LSP_FAILED
+                  : server->cancelled    ? LSP_CANCELLED
+                                         : LSP_CONTENT_MODIFIED,
+                  "no diagram: %s", netc_message(netc));
+}
+
+/* The answer as HTML. */
+static json_t *card_of(const struct bytes *card) {
+  json_t *read = json_loadb(card->at, card->length, 0, NULL);
+  json_t *html = json_incref(json_object_get(read, "html"));
+  json_decref(read);
+  return html ? html : json_string("");
+}
+
 json_t *lsp_preview(struct lsp_server *server, const json_t *params,
                     struct lsp_error *error) {
   struct lsp_document *d = document_asked(server, params, error);
   struct netc_options look = look_of(params);
-  struct bytes svg = {0};
+  struct bytes svg = {0}, card = {0};
   json_t *result = NULL;
   struct netc *netc = d ? document_full(d, error) : NULL;
   if (error->code)
@@ -83,14 +101,31 @@ json_t *lsp_preview(struct lsp_server *server, const json_t *params,
   look.source_labels = true; /* with links to the lines */
   enum netc_status status = netc_emit(netc, "svg", &look, bytes_sink, &svg);
   if (status == NETC_OK)
-    result = json_pack("{s:s, s:I, s:o}", "uri", d->uri, "version", d->version,
-                       "svg", lsp_string((struct slice){svg.at, svg.length}));
+    status = netc_emit(netc, "txt.card", &look, bytes_sink, &card);
+  if (status == NETC_OK)
+    result = json_pack(
+        "{s:s, s:I, s:o, s:o}", "uri", d->uri, "version", d->version, "svg",
+        lsp_string((struct slice){svg.at, svg.length}), "card", card_of(&card));
   else
-    lsp_fail(error,
-             status != NETC_STOPPED ? LSP_FAILED
-             : server->cancelled    ? LSP_CANCELLED
-                                    : LSP_CONTENT_MODIFIED,
-             "no diagram: %s", netc_message(netc));
+    fail_emit(netc, status, server, error);
   bytes_free(&svg);
+  bytes_free(&card);
+  return result;
+}
+
+json_t *lsp_view(struct lsp_server *server, const json_t *params,
+                 struct lsp_error *error) {
+  struct lsp_document *d = document_asked(server, params, error);
+  struct bytes view = {0};
+  json_t *result = NULL;
+  if (!d)
+    return NULL;
+  enum netc_status status =
+      netc_emit(d->check, "txt.view", NULL, bytes_sink, &view);
+  if (status == NETC_OK)
+    result = json_loadb(view.at, view.length, 0, NULL);
+  else
+    fail_emit(d->check, status, server, error);
+  bytes_free(&view);
   return result;
 }

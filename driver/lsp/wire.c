@@ -30,7 +30,7 @@ static bool make_room(struct lsp_wire *wire) {
 
 bool wire_read(struct lsp_wire *wire, int milliseconds) {
   struct pollfd fd = {wire->in, POLLIN, 0};
-  if (wire->ended)
+  if (wire->ended || wire->drained)
     return false;
   if (poll(&fd, 1, milliseconds) <= 0)
     return false; /* not in time, or a signal */
@@ -41,7 +41,8 @@ bool wire_read(struct lsp_wire *wire, int milliseconds) {
   ssize_t got = read(wire->in, wire->at + wire->end, wire->room - wire->end);
   if (got > 0)
     wire->end += (size_t)got;
-  wire->ended = got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN);
+  wire->drained = got == 0;
+  wire->ended = got < 0 && errno != EINTR && errno != EAGAIN;
   return got > 0;
 }
 

@@ -16,7 +16,8 @@ struct lsp_wire {
   size_t body;   /* offset of the last frame's body */
   size_t looked; /* bytes from `begin` in which no head begins */
   bool lost;     /* searching for the next head */
-  bool ended;    /* the input ended, or the output is closed */
+  bool ended;    /* the output is closed, or reading fails */
+  bool drained;  /* the client writes no more */
 };
 
 enum lsp_frame {

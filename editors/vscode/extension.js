@@ -1,4 +1,5 @@
-// netc for VS Code: a client of `netc lsp`, and the diagram beside the source.
+// netc for VS Code: a client of `netc lsp`, and beside the source the diagram
+// with the answer.
 "use strict";
 const vscode = require("vscode");
 const { LanguageClient, LSPErrorCodes } =
@@ -26,8 +27,10 @@ const start = async () => {
   });
   try {
     await client.start();
-    if (preview)
+    if (preview) {
+      preview.open();
       preview.draw();
+    }
   } catch (error) {
     vscode.window.showErrorMessage(`netc: \`${command} lsp\` did not start ` +
       `(${error.message}); the setting netc.path says where netc is.`);
@@ -41,59 +44,68 @@ const stop = async () => {
     await old.stop();
 };
 
-// The page of a diagram: no script but this one, nothing from elsewhere.
-const page = (nonce) => `<!DOCTYPE html>
+// The page of a net: the view that netc's own pages have, in VS Code's colours.
+// No script but this one, nothing from elsewhere.
+const page = (nonce, view) => `<!DOCTYPE html>
 <html><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none';
  style-src 'unsafe-inline'; script-src 'nonce-${nonce}'">
 <style>
-body { background: #fff; margin: 0; text-align: center }
-body.vscode-dark { background: #16181d; color: #b9bdc6 }
-svg { height: auto; max-width: 100% }
-a.here > :not(text) { stroke: #d35400; stroke-width: 2.5 }
+${view.style}
+:root { --ink: var(--vscode-editor-foreground);
+  --soft: var(--vscode-descriptionForeground);
+  --bar: var(--vscode-editorWidget-background) }
+body { margin: 0; height: 100vh; display: flex; flex-direction: column }
+#canvas { flex: 1; min-height: 0; padding: 1em; background: #fff }
+body.vscode-dark #canvas { background: #16181d }
 #note:not(:empty) { padding: 1em }
-.old { opacity: 0.5 }
+.old :is(#canvas, #answer) { opacity: 0.5 }
+#answer { padding: 0 1em 0.5em; max-height: 45vh; overflow: auto }
+#zoom { position: fixed; right: 1em; bottom: 1em }
 </style></head>
-<body><div id="note"></div><div id="diagram"></div>
+<body><div id="note"></div>
+<details id="answer" open><summary>Answer</summary>
+<div id="card" class="card"></div></details>
+<div id="canvas" tabindex="0"></div>
+<div id="zoom"><button data-zoom="0.8" aria-label="Smaller">&minus;</button>
+<button data-zoom="0">Fit</button>
+<button data-zoom="1.25" aria-label="Larger">+</button></div>
 <script nonce="${nonce}">
+${view.script}
 const api = acquireVsCodeApi();
-const diagram = document.getElementById("diagram");
+const by = (id) => document.getElementById(id);
 let line = 0, file = "";
 // The line of a box, where it stands in this file; 0: it is another's.
 const lineOf = (box) => {
-  const [path, at] = box.getAttribute("href").split("#L");
-  return decodeURIComponent(path).endsWith(file) ? Number(at) : 0;
+  const [path, at] = (box.getAttribute("href") || "").split("#L");
+  return at && decodeURIComponent(path).endsWith(file) ? Number(at) : 0;
 };
+const view = makeView(by("canvas"), by("zoom"), { near() {},
+  go: (box) => lineOf(box) && api.postMessage({ line: lineOf(box) }) });
 // The box of the line, or of the last one before it.
 const mark = () => {
-  const boxes = [...diagram.querySelectorAll("a[href]")];
+  const boxes = [...by("canvas").querySelectorAll("a[href]")];
   const at = Math.max(0, ...boxes.map(lineOf).filter((n) => n <= line));
-  let first;
-  for (const box of boxes) {
-    const here = at > 0 && lineOf(box) === at;
-    box.classList.toggle("here", here);
-    if (here)
-      first = first || box;
-  }
+  for (const box of boxes)
+    box.classList.toggle("here", at > 0 && lineOf(box) === at);
+  const first = by("canvas").querySelector(".here");
   if (first)
-    first.scrollIntoView({ block: "nearest" });
+    view.reveal(first);
 };
 addEventListener("message", ({ data }) => {
-  if (data.svg)
-    diagram.innerHTML = data.svg;
+  if (data.svg) {
+    const made = document.createElement("template");
+    made.innerHTML = data.svg;
+    view.show(made.content.firstElementChild);
+    by("card").innerHTML = data.card;
+  }
   line = data.line || line;
   file = data.file || file;
   if ("note" in data) {
-    document.getElementById("note").textContent = data.note;
-    diagram.className = data.note ? "old" : "";
+    by("note").textContent = data.note;
+    document.body.classList.toggle("old", !!data.note);
   }
   mark();
-});
-addEventListener("click", (event) => {
-  const box = event.target.closest("a[href]");
-  event.preventDefault();
-  if (box && lineOf(box))
-    api.postMessage({ line: lineOf(box) });
 });
 api.postMessage({ ready: true }); // also where it was hidden meanwhile
 </script></body></html>`;
@@ -104,8 +116,7 @@ class Preview {
     this.panel = vscode.window.createWebviewPanel("netc.preview", "netc",
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
       { enableScripts: true, localResourceRoots: [] });
-    const nonce = require("crypto").randomBytes(16).toString("hex");
-    this.panel.webview.html = page(nonce);
+    this.open();
     this.parts = [
       vscode.workspace.onDidChangeTextDocument((event) => {
         if (event.document === this.document)
@@ -127,6 +138,20 @@ class Preview {
       this.parts.forEach((part) => part.dispose());
       preview = undefined;
     });
+  }
+
+  // The page is of the netc that runs; it says when it is ready.
+  async open() {
+    if (this.opened || !client)
+      return;
+    this.opened = true;
+    const nonce = require("crypto").randomBytes(16).toString("hex");
+    this.panel.webview.html = page(nonce, await client.sendRequest("netc/view",
+      this.asked()));
+  }
+
+  asked() {
+    return { textDocument: { uri: this.document.uri.toString() } };
   }
 
   post(message) {
@@ -151,11 +176,10 @@ class Preview {
     if (!client)
       return;
     try {
-      const { svg } = await client.sendRequest("netc/preview", {
-        textDocument: { uri: document.uri.toString() },
-      });
+      const { svg, card } = await client.sendRequest("netc/preview",
+        this.asked());
       if (document === this.document)
-        this.post({ svg, note: "" });
+        this.post({ svg, card, note: "" });
     } catch (error) { // a later text has an answer of its own
       if (error.code !== LSPErrorCodes.ContentModified)
         this.post({ note: error.message });
@@ -196,3 +220,4 @@ exports.activate = async (context) => {
 };
 
 exports.deactivate = stop;
+exports.page = page; // for tests
