@@ -76,6 +76,10 @@ void row_put_id(struct text *out, const struct compiled *c,
                 const struct row *row) {
   struct text name = text_new(c->arena);
   row_put_name(&name, c, row);
+  name_put_id(out, text_slice(&name));
+}
+
+void name_put_id(struct text *out, struct slice name) {
   text_put(out, "n.");
   for (size_t i = 0; i < name.length; i++) {
     char at = name.at[i];

@@ -31,7 +31,8 @@ struct rows rows_of(const struct compiled *c);
 void row_put_name(struct text *out, const struct compiled *c,
                   const struct row *row);
 
-/* Writes the id of the row's box in a diagram. */
+/* Writes the id of a row's box in a diagram; of what has this name. */
+void name_put_id(struct text *out, struct slice name);
 void row_put_id(struct text *out, const struct compiled *c,
                 const struct row *row);
 

@@ -44,6 +44,12 @@ static inline const struct row *leaf_row(const struct leaves *leaves,
   return &leaves->rows.at[leaf->line->row + leaf->line->period - 1];
 }
 
+/* The first node of its first row. */
+static inline int64_t leaf_head(const struct leaves *leaves,
+                                const struct leaf *leaf) {
+  return (int64_t)leaves->rows.at[leaf->line->row].head;
+}
+
 /* "conv1", "bottleneck1", "ln1..add2": without the number of repeats. */
 void leaf_put_name(struct text *out, const struct leaves *leaves,
                    const struct leaf *leaf);

@@ -416,6 +416,16 @@ const tests = {
       "by the line");
     await page.hover("h1");
     must(!await page.$(".near, .net-near"), "nothing is marked");
+    await page.click("#tab-timeline");
+    const mark = page.locator("#panel-timeline [data-box='n.pool1']").first();
+    await mark.hover();
+    must(await page.getAttribute("#canvas .near", "id") === "n.pool1" &&
+      (await page.textContent(".net-near")).includes("pool 2x2"), "by a mark");
+    await page.hover("#n\\.pool1 text");
+    must(await page.$("#panel-timeline .near[data-box='n.pool1']"),
+      "the mark of a box");
+    await mark.click();
+    must(await now() === "n.pool1", `a mark: ${await now()}`);
   },
   async "numbers are never another text's"(page) {
     await open(page, "#zoo=lenet5");
@@ -522,7 +532,7 @@ const tests = {
         asked.join());
       for (const tab of ["volumes", "arena", "volumes"]) {
         await page.click(`#tab-${tab}`);
-        await page.waitForSelector(`#panel-${tab} img`);
+        await page.waitForSelector(`#panel-${tab} svg`);
       }
       must(asked.splice(4).join() === "/more.lzma", "the second module");
       must(await page.evaluate(() => fetch("netc.lzma").then(() => false,
@@ -539,19 +549,21 @@ const tests = {
       "Timeline,Roofline,Arena,Volumes", "tabs");
     must(await page.isHidden("#panels"), "closed at first");
     const shown = async (name) => {
-      await page.waitForSelector(`#panel-${name} img`);
-      return page.getAttribute(`#panel-${name} img`, "alt");
+      await page.waitForSelector(`#panel-${name} svg`);
+      return page.textContent(`#panel-${name} svg > title`);
     };
     await tabs.nth(2).click();
     const before = await shown("arena");
     await page.focus("#tab-arena");
     await page.keyboard.press("ArrowRight");
-    must(/^Volumes: /.test(await shown("volumes")), "of the second module");
+    must(await shown("volumes") === "lenet5: tensors that flow through the net",
+      "of the second module");
     await page.keyboard.press("ArrowLeft");
     await page.evaluate(() => window.netc.follow("#zoo=alexnet"));
-    await page.waitForFunction((old) => document.querySelector(
-      "#panel-arena img")?.alt && document.querySelector("#panel-arena img").alt
-      !== old, before);
+    await page.waitForFunction((old) => {
+      const title = document.querySelector("#panel-arena svg > title");
+      return title && title.textContent !== old;
+    }, before);
     await tabs.nth(2).click();
     must(await page.isHidden("#panels"), "closed again");
   },

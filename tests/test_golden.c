@@ -178,7 +178,9 @@ static char *result_of(const struct golden *g) {
     assert_non_null(text);
   }
   if (strcmp(g->kind->suffix, ".html") == 0) {
+    cut(text, view_style);
     cut(text, web_style);
+    cut(text, view_script);
     cut(text, web_script);
   }
   if (strstr(g->kind->suffix, ".pdf"))

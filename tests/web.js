@@ -139,6 +139,10 @@ const tests = {
     must(await page.$('tr.near[data-n="stem"]'), "the group that is closed");
     await page.hover("h1");
     must(!await page.$(".near"), "nothing is marked");
+    await page.click("#open");
+    await page.locator(".chart [data-box='n.stem.conv1']").first().hover();
+    must(await page.$("#n\\.stem\\.conv1.near") &&
+      await page.$('tr.near[data-n="stem.conv1"]'), "by a mark of a chart");
   },
   async "on A4 no row is cut, and each page of the table has its head"(page) {
     const pdf = path.resolve(folder, "printed.pdf");

@@ -84,7 +84,7 @@ const words = (text) => text.split(/[ |]+/).filter(Boolean);
 // Settings by task: the others are kept for when the task changes back. Without
 // a task the settings say which it is, as on the command line.
 const COMMON = ["batch", "gpu", "dtype"];
-const TASKS = { train: [...COMMON, "optimizer", "precision"],
+const TASKS = { train: [...COMMON, "like", "optimizer", "precision"],
   inference: [...COMMON, "weight_dtype", "context"] };
 const taskOf = (predict) => predict ? "inference" : "train";
 export const settingsOf = (state, predict) => predict === undefined
@@ -106,9 +106,9 @@ export const makeAsk = (catalog, state, changed) => {
   };
   let task = "";
   fillMenu(by("gpu"), "none", catalog.gpus);
-  fillMenu(by("optimizer"), "as written", words(
-    catalog.settings.optimizer));
-  for (const name of ["gpu", "optimizer", "batch", "context"])
+  for (const name of ["optimizer", "like"])
+    fillMenu(by(name), "as written", words(catalog.settings[name]));
+  for (const name of ["gpu", "optimizer", "like", "batch", "context"])
     by(name).addEventListener("input", (e) => {
       if (!e.target.validity.valid) return;
       set(name, e.target.value);
@@ -140,7 +140,7 @@ export const makeAsk = (catalog, state, changed) => {
       e.hidden = e.dataset.for === "context" ? !predict || !serves : predict;
     const own = settingsOf(state, predict);
     choose(by("type"), own.weight_dtype || own.precision || own.dtype || "");
-    for (const name of ["gpu", "optimizer"])
+    for (const name of ["gpu", "optimizer", "like"])
       choose(by(name), state.settings[name] || "");
     for (const name of ["batch", "context"])
       if (by(name) !== document.activeElement)

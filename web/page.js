@@ -1,6 +1,7 @@
 // The playground's page: source, diagram and answer, and the worker between
 // them. After the load it asks for the second module alone, and for that once.
 import { noCard, showCard, showLayers } from "./answer.js";
+import { boxAbout } from "../drawing/page/view.js";
 import { makeBorders } from "./borders.js";
 import { Client, readPacked } from "./client.js";
 import { makeAsk, settingsOf, showSliders } from "./controls.js";
@@ -120,13 +121,22 @@ const showCaret = (reveal) => {
   if (reveal && found.length) diagram.reveal(found[0]);
 };
 
+const about = (mark) => boxAbout(mark, (id) => lines.of.has(id));
+const chartMarks = (near) => {
+  const ids = near.map((e) => e.id);
+  return ids.length === 0 ? [] : [...by("panels")
+    .querySelectorAll("[role=tabpanel]:not([hidden]) [data-box]")]
+    .filter((e) => ids.includes(about(e)));
+};
+
 let pointed = "";
 const showNear = (line, id, from) => {
   const key = `${line} ${id}`;
   if (key === pointed) return;
   pointed = key;
   const box = id && diagram.box(id);
-  mark("near", box ? [box] : line ? boxes(line) : [], line ? rows(line) : []);
+  const near = box ? [box] : line ? boxes(line) : [];
+  mark("near", near, [...line ? rows(line) : [], ...chartMarks(near)]);
   if (from !== "editor") editor.near(line || 0);
 };
 
@@ -433,10 +443,16 @@ const makeParts = () => {
     go: (id) => editor.goLine(lines.of.get(id) || 0) });
   makeBorders(document.querySelector("main"),
     [...document.querySelectorAll("[role=separator]")]);
-  strip = makeStrip(by("tabs"), by("panels"), () => {
-    state.tab = strip.open();
-    run();
-  });
+  strip = makeStrip(by("tabs"), by("panels"), {
+    opened: () => {
+      state.tab = strip.open();
+      run();
+    },
+    near: (mark) => {
+      const id = about(mark);
+      showNear(lines.of.get(id) || 0, id, "chart");
+    },
+    go: (mark) => editor.goLine(lines.of.get(about(mark)) || 0) });
   editor = makeEditor(by("editor"), {
     ask: (message) => client.ask(message),
     // A completion waits until the compiler has seen the text.

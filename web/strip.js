@@ -1,19 +1,18 @@
 // The strip of charts: closed at first; the open one follows the text.
+import { parsed } from "./diagram.js";
 import { make } from "./make.js";
 
 export const CHARTS = [["timeline", "Timeline"], ["roofline", "Roofline"],
   ["arena", "Arena"], ["volumes", "Volumes"]];
 export const chartKind = (name) => `${name}.svg`;
 
-const picture = (text, label) => {
-  const told = /<desc[^>]*>([^<]*)/.exec(text);
-  const img = make("img", { alt: `${label}: ${told ? told[1] : ""}`,
-    src: URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })) });
-  img.onload = img.onerror = () => URL.revokeObjectURL(img.src);
-  return img;
-};
-
-export const makeStrip = (tabs, panels, opened) => {
+// `opened` hears that another chart is open, `near` of the mark under the
+// pointer or of null, `go` of the one that is chosen.
+export const makeStrip = (tabs, panels, { opened, near, go }) => {
+  const markAt = (e) => e.target.closest?.("[data-box]");
+  panels.addEventListener("mouseover", (e) => near(markAt(e)));
+  panels.addEventListener("mouseleave", () => near(null));
+  panels.addEventListener("click", (e) => markAt(e) && go(markAt(e)));
   let open = "";
   const all = CHARTS.map(([name, label], i) => {
     const tab = make("button", { type: "button", id: `tab-${name}`,
@@ -61,7 +60,7 @@ export const makeStrip = (tabs, panels, opened) => {
       if (c.shown === text) return;
       c.shown = text;
       c.panel.replaceChildren(output.refused === undefined
-        ? picture(text, c.label) : make("p", {}, text));
+        ? parsed(text) : make("p", {}, text));
     },
     clear() {
       for (const c of all) {

@@ -311,6 +311,7 @@ static void draw_box(struct arena_map *a, const struct arena_box *box) {
               (long long)b->first, (long long)b->last);
   if (box->count > 1)
     text_printf(note, "\nthe largest of %zu drawn here", box->count);
+  chart_about(&a->chart, a->c->model, b->node);
   chart_rect(&a->chart, chart_fill_class(fill, !thin), at,
              chart_note(&a->chart));
   draw_name(a, b, at, ink);

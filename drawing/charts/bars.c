@@ -274,6 +274,9 @@ static void draw_bar(struct bars *b, const struct bar *bar, int panel,
               : panel == 1 ? "MACs"
                            : "parameters");
   put_share(b, panel, value);
+  if (bar != &b->others)
+    chart_about(&b->chart, b->c->model,
+                leaf_head(&b->leaves, &b->leaves.at[bar->leaf]));
   chart_rect(&b->chart, chart_fill_class(panels[panel].fill, true),
              (struct chart_box){left, y - 10,
                                 chart_at(&scale, (double)value) - left,

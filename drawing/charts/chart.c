@@ -3,6 +3,7 @@
  * serves light screens, dark ones and paper, and loads nothing. CSS variables
  * would be shorter, but librsvg and older tools lack them.
  */
+#include "codegen/rows.h"
 #include "drawing/charts/chart.h"
 
 #include "drawing/scene/palette.h"
@@ -300,6 +301,20 @@ const char *chart_fill_class(int fill, bool edge) {
   return classes[fill] + (edge ? 0 : 5);
 }
 
+void chart_about(struct chart *s, const struct model *model, int64_t node) {
+  struct text name = text_new(s->scene->arena), id = name;
+  model_put_name(&name, model, node);
+  name_put_id(&id, text_slice(&name));
+  s->about = text_slice(&id);
+}
+
+static struct slice take_about(struct chart *s, struct slice hover) {
+  struct slice about = hover.length ? s->about : (struct slice){"", 0};
+  if (hover.length)
+    s->about = (struct slice){"", 0};
+  return about;
+}
+
 void chart_rect(struct chart *s, const char *class, struct chart_box box,
                 struct slice hover) {
   struct scene_item item = {
@@ -308,7 +323,8 @@ void chart_rect(struct chart *s, const char *class, struct chart_box box,
       .y = chart_tenths(box.y),
       .width = chart_tenths(box.width > 0.5 ? box.width : 0.5),
       .height = chart_tenths(box.height > 0.5 ? box.height : 0.5),
-      .text = hover};
+      .text = hover,
+      .about = take_about(s, hover)};
   set_look(s, &item, class);
   scene_add(s->scene, item);
 }
@@ -329,7 +345,8 @@ static void end_path(struct chart *s, bool closed, struct slice hover) {
                             .points = s->path.at,
                             .point_count = s->path.count,
                             .closed = closed,
-                            .text = hover};
+                            .text = hover,
+                            .about = take_about(s, hover)};
   set_look(s, &item, s->class);
   scene_add(s->scene, item);
 }

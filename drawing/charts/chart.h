@@ -16,11 +16,12 @@ struct chart {
   struct slice name; /* of the net */
   struct text note;  /* buffer for texts: chart_note */
   VEC(struct point) path;
-  const char *class; /* of the path */
-  int fill;          /* the last fill, under a shade */
-  const char *title; /* replaces the chart's own; "": none; NULL: its own */
-  bool bare;         /* no legend and no explanation of the drawing */
-  double width;      /* from CHART_LEAST_WIDTH to CHART_WIDTH */
+  const char *class;  /* of the path */
+  struct slice about; /* of the next shape with a tooltip */
+  int fill;           /* the last fill, under a shade */
+  const char *title;  /* replaces the chart's own; "": none; NULL: its own */
+  bool bare;          /* no legend and no explanation of the drawing */
+  double width;       /* from CHART_LEAST_WIDTH to CHART_WIDTH */
 };
 
 enum { CHART_LEAST_WIDTH = 300, CHART_WIDTH = 800, CHART_MARGIN = 16 };
@@ -107,6 +108,9 @@ void chart_line(struct chart *s, const char *class, double x0, double y0,
 
 /* "edge c0", or "c0" without an edge. */
 const char *chart_fill_class(int fill, bool edge);
+
+/* The next shape with a tooltip is about a layer: pages mark its box. */
+void chart_about(struct chart *s, const struct model *model, int64_t node);
 
 /* A rectangle with a hover text, which may be empty. It is at least visible. */
 struct chart_box {

@@ -123,6 +123,7 @@ static void draw_bin(struct roofline *r, const struct roof_bin *bin,
   bool bound = roof_is_bound(r, bin->flops, bin->bytes);
   put_hover(r, bin);
   struct slice hover = chart_note(&r->chart);
+  chart_about(&r->chart, r->c->model, bin->largest);
   chart_rect(
       &r->chart, bound ? "edge c4" : "edge c3",
       (struct chart_box){x - ROOF_BIN / 2.0, y, ROOF_BIN, scale->zero - y},
@@ -136,6 +137,7 @@ static void draw_bin(struct roofline *r, const struct roof_bin *bin,
   chart_to(&r->chart, x + 5, dot + (bound ? 4 : 0));
   if (!bound) /* a diamond if compute-bound, a triangle if memory-bound */
     chart_to(&r->chart, x, dot + 5);
+  chart_about(&r->chart, r->c->model, bin->largest);
   chart_path_close(&r->chart, hover);
 }
 

@@ -223,6 +223,8 @@ static void draw_hover(struct step_chart *t, size_t index) {
   if (column->last > column->first)
     text_printf(note, "\nthe largest of %zu operations",
                 column->last - column->first + 1);
+  if (m->phase != PHASE_STEP)
+    chart_about(t->chart, t->model, m->node);
   chart_rect(t->chart, "hit",
              (struct chart_box){left, t->plot.y, right - left, t->plot.height},
              chart_note(t->chart));

@@ -409,6 +409,10 @@ static void draw_volume(struct volumes *p, size_t box) {
   for (int i = v->copies; i-- > 0 && !p->flow.boxes[box].elided;)
     draw_solid(p, box, v->x + v->width * i);
   put_hover(p, box);
+  if (!p->flow.boxes[box].elided)
+    chart_about(
+        &p->chart, p->c->model,
+        leaf_head(&p->flow.leaves, flow_leaf(&p->flow, &p->flow.boxes[box])));
   chart_rect(&p->chart, "hit",
              (struct chart_box){v->x, line->top, v->slot - 4, line->tallest},
              chart_note(&p->chart));

@@ -311,16 +311,25 @@
     const id = boxId(n.tr.dataset.n);
     if (!byBox.has(id)) byBox.set(id, n);
   }
-  // Hover: a row marks its box, a box its row
+  // Hover: row, box and marks of charts mark each other
 
+  const marks = new Map(); // of charts, by the box that they are about
+  for (const mark of document.querySelectorAll(".chart [data-box]")) {
+    const id = boxAbout(mark, (known) => byBox.has(known));
+    if (id) marks.set(id, [...marks.get(id) || [], mark]);
+  }
   let near = [];
   document.addEventListener("pointerover", (event) => {
     const box = event.target.closest('#canvas [id^="n."]');
+    const mark = event.target.closest(".chart [data-box]");
     let n = box ? byBox.get(box.id)
+      : mark ? byBox.get(boxAbout(mark, (id) => byBox.has(id)))
       : info.get(event.target.closest("#table tbody tr"));
+    const own = n && box ? box.id : n ? boxId(n.tr.dataset.n) : "";
     while (n && n.up && n.tr.hidden) n = n.up;
     for (const e of near) e.classList.remove("near");
-    near = n ? [n.tr, box || boxOf(n)].filter(Boolean) : [];
+    near = n ? [n.tr, box || boxOf(n), ...marks.get(own) || []].filter(Boolean)
+      : [];
     for (const e of near) e.classList.add("near");
   });
 

@@ -1,3 +1,11 @@
+// The box that a mark of a chart is about, or the innermost one around it;
+// `known` says which ids there are. null: none.
+export function boxAbout(mark, known) {
+  let id = mark && mark.dataset.box || "";
+  while (id && !known(id)) id = id.replace(/\.?[^.]*$/, "");
+  return id || null;
+}
+
 // The view of a diagram, for the page of `-o x.html`, the playground and VS
 // Code: it is zoomed by buttons, keys, the wheel with Ctrl or two fingers, and
 // moved by its scroll bars or by dragging. `near` hears of the box under the
@@ -85,8 +93,8 @@ export function makeView(canvas, buttons, { near, go, least = 0 }) {
     e.preventDefault();
     if (!moved) go(box);
   });
-  canvas.addEventListener("pointerover", (e) => near(boxAt(e)));
-  canvas.addEventListener("pointerleave", () => near(null));
+  canvas.addEventListener("mouseover", (e) => near(boxAt(e)));
+  canvas.addEventListener("mouseleave", () => near(null));
 
   return {
     // A picture takes the place of the one that is shown; null: none.

@@ -52,6 +52,7 @@ struct scene_item {
   const char *class;          /* its look in SVG */
   struct slice text;          /* SCENE_TEXT: the text; else the tooltip */
   struct slice id, href;      /* SCENE_OPEN */
+  struct slice about;         /* the id of the box that it is about */
   const struct point *points; /* SCENE_LINE, SCENE_SHAPE */
   size_t point_count;
 };

@@ -32,6 +32,11 @@ static void put_start(struct text *out, const char *name,
   text_printf(out, "<%s", name);
   if (item->class && *item->class)
     text_printf(out, " class=\"%s\"", item->class);
+  if (item->about.length) {
+    text_put(out, " data-box=\"");
+    put_xml(out, item->about);
+    text_putc(out, '"');
+  }
 }
 
 static void put_end(struct text *out, const char *name,
