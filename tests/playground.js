@@ -392,6 +392,24 @@ const tests = {
     await page.evaluate(() => window.netc.settled());
     must(/train, batch 1/.test(await page.textContent("#card")), "and back");
   },
+  async "a way out is one click, and is taken back"(page) {
+    await open(page, "#zoo=resnet&gpu=t4&batch=512");
+    const way = page.locator("#card dd button", {
+      hasText: /^--checkpoint auto$/ });
+    await way.click();
+    await page.waitForFunction(() => document.querySelector("#card .verdict")
+      .textContent.startsWith("fits"));
+    await page.waitForFunction(() => location.hash
+      .includes("checkpoint=auto"));
+    await page.getByRole("button", { name: "without --checkpoint auto" })
+      .click();
+    await way.waitFor();
+    await page.locator("#card dd button", { hasText: /^--batch \d+ --acc/ })
+      .click();
+    await page.waitForFunction(() => document.querySelector("#batch").value ===
+      "128" && document.querySelector("#card .verdict").textContent
+      .startsWith("fits"));
+  },
   async "line, box and row lead to each other"(page) {
     await open(page, "#text=" + encodeURIComponent(
       "input 32x32x3\nconv 8 3x3 pad\npool 2x2\nfc 10\n"));

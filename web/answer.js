@@ -1,13 +1,23 @@
 // The answer as a card, which `netc` writes as the output `txt.card`.
+import { settingsIn } from "./controls.js";
 import { parsed } from "./diagram.js";
 import { make } from "./make.js";
 
 const by = (id) => document.getElementById(id);
 
-export const showCard = (card, name) => {
+// Options in the card that the page has become buttons for `choose`.
+export const showCard = (card, name, choose) => {
   by("card").replaceChildren(...parsed(card.html, "text/html")
     .querySelector("body").childNodes);
   by("card").querySelector(".counts").before(make("h2", {}, name));
+  for (const code of by("card").querySelectorAll("dd code")) {
+    const found = settingsIn(code.textContent);
+    if (!found) continue;
+    const button = make("button", { type: "button" });
+    button.addEventListener("click", () => choose(found));
+    code.replaceWith(button);
+    button.append(code);
+  }
 };
 
 export const noCard = (why) => by("card").replaceChildren(

@@ -84,12 +84,22 @@ const words = (text) => text.split(/[ |]+/).filter(Boolean);
 // Settings by task: the others are kept for when the task changes back. Without
 // a task the settings say which it is, as on the command line.
 const COMMON = ["batch", "gpu", "dtype"];
-const TASKS = { train: [...COMMON, "like", "optimizer", "precision"],
+const WAYS = ["checkpoint", "accumulate", "offload"]; // without a control
+const TASKS = { train: [...COMMON, "like", "optimizer", "precision", ...WAYS],
   inference: [...COMMON, "weight_dtype", "context"] };
 const taskOf = (predict) => predict ? "inference" : "train";
 export const settingsOf = (state, predict) => predict === undefined
   ? { ...state.settings } : Object.fromEntries(TASKS[taskOf(predict)]
     .filter((name) => state.settings[name]).map((n) => [n, state.settings[n]]));
+
+// Options of the command line as settings; null: the page has not all of them.
+export const settingsIn = (options) => {
+  const pairs = options.trim().split(/ (?=--)/).map((o) =>
+    /^--([\w-]+)[ =](\S+)$/.exec(o));
+  return pairs.every((p) => p && [...TASKS.train, ...TASKS.inference]
+    .includes(p[1].replaceAll("-", "_"))) ? Object.fromEntries(pairs.map(
+      ([, name, value]) => [name.replaceAll("-", "_"), value])) : null;
+};
 
 // A type is one of three settings, by the words that each takes.
 const TYPED = ["dtype", "precision", "weight_dtype"];
@@ -128,6 +138,17 @@ export const makeAsk = (catalog, state, changed) => {
     });
   by("ask").addEventListener("submit", (e) => e.preventDefault());
 
+  const also = (own) => by("also").replaceChildren(...WAYS
+    .filter((name) => own[name]).map((name) => {
+      const out = make("button", { type: "button" },
+        `without --${name} ${own[name]}`);
+      out.addEventListener("click", () => {
+        set(name, "");
+        changed();
+      });
+      return out;
+    }));
+
   // The task that holds now; `serves`: the net is a language model.
   return (predict, serves) => {
     if (task !== taskOf(predict)) {
@@ -140,6 +161,7 @@ export const makeAsk = (catalog, state, changed) => {
       e.hidden = e.dataset.for === "context" ? !predict || !serves : predict;
     const own = settingsOf(state, predict);
     choose(by("type"), own.weight_dtype || own.precision || own.dtype || "");
+    also(own);
     for (const name of ["gpu", "optimizer", "like"])
       choose(by(name), state.settings[name] || "");
     for (const name of ["batch", "context"])

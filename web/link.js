@@ -3,7 +3,7 @@
 // is wrong with it is left out, and what it inflates to is limited.
 export const MOST_BYTES = 1 << 20;
 const SETTINGS = ["batch", "optimizer", "gpu", "dtype", "precision",
-  "weight_dtype", "context", "like"];
+  "weight_dtype", "context", "like", "checkpoint", "accumulate", "offload"];
 
 const to64 = (bytes) => {
   let binary = "";

@@ -197,7 +197,10 @@ const showAnswer = async (answer, rest) => {
   card = written.refused === undefined ? JSON.parse(written.text) : null;
   if (!card) noCard(written.refused);
   else {
-    showCard(card, title());
+    showCard(card, title(), (found) => {
+      Object.assign(state.settings, found);
+      run();
+    });
     findPlaces(card.places);
   }
   by("layers").hidden = !card;
