@@ -73,14 +73,19 @@ $(build)/web/netc.html: $(modules:%=$(build)/wasm/%.wasm) \
 	@NODE_PATH=$(abspath $(build))/npm/node_modules node $(src)web/build.js \
 	  $(abspath $(build)/wasm) $(abspath $(@D)) $(examples)
 
-# The documentation as a site, with the playground where `make web` has left
-# one. All of its links must lead somewhere.
-site:
+# The documentation as a site, with a program that runs on any Linux of this
+# processor, and the playground where `make web` has left one.
+download = netc-linux-$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+site: $(build)/netc $(build)/static/netc
 	$(call need,pandoc,pandoc)
-	@$(src)tools/site.py $(abspath $(build))/site \
+	@$(src)tools/site.py $(abspath $^) $(download) $(abspath $(build))/site \
 	  $(patsubst %/index.html,%,$(wildcard $(abspath $(build))/web/index.html))
+# All of its links lead somewhere; where `make web` has left npm's packages and
+# Chromium is there, what the pages do is tested, too.
 check-site: site
 	@$(src)tests/site.py $(build)/site
+	@cd $(here) && NODE_PATH=$(NODE_PATH) CHROMIUM=$(CHROMIUM) \
+	  node tests/site.js $(abspath $(build))/site
 
 # Pages that the program and its tests write.
 interchange := $(if $(filter 0,$(IMPORT) $(ONNX)),,$(build)/tests/test_interchange)
