@@ -20,7 +20,7 @@ class Page(HTMLParser):
         for name, value in attrs:
             if name == "id":
                 self.ids.append(value)
-            elif name in ("href", "src"):
+            elif name in ("href", "src", "data-src", "action"):
                 self.links.append(value)
 
 
@@ -45,7 +45,7 @@ def main():
             wrong.append(f"{where}: #{name} is there twice")
         for link in page.links:
             parts = urlsplit(link)
-            if parts.scheme in ("http", "https"):
+            if parts.scheme in ("http", "https") or link == "data:,":
                 continue
             links += 1
             to = path if not parts.path else os.path.realpath(

@@ -52,8 +52,15 @@ NAMES = {"README": "overview", "python": "Python", "CHANGELOG": "changes",
          "html": "HTML page", "for-llms": "on one page"}
 DIAGNOSTICS = "docs/diagnostics/index.md"
 HOME = "index.html"
+GRIDS = ("docs/gallery.md", "docs/zoo.md")
 # Pages that lead to the others of a folder, which follow them one by one.
 FIRST = {"docs/diagnostics": DIAGNOSTICS, "examples/zoo": "docs/zoo.md"}
+# In the repository a page also says how it is made and tested; readers of the
+# site get such a sentence, or parenthesis, only where they come to change netc.
+OURS = {"docs/architecture.md", "docs/testing.md"}
+MADE = r"makes\sthis\spage|Made by `|`make check-"
+ASIDE = re.compile(r"\s\((?:`make (?:check|oracle|bench|board|docs|random|speed)"
+                   r"|with\s`make|`(?:tests|tools)/)[^()]*(?:\([^()]*\)[^()]*)*\)")
 # Six pictures of the home page: the page and the place where it is explained.
 SHOWN = [("resnet", "docs/zoo.html#resnet", "ResNet: equal blocks drawn once"),
          ("unet", "docs/zoo.html#unet", "U-Net, drawn as a U"),
@@ -105,9 +112,25 @@ def text_of(path):
     if path.endswith(".net"):
         fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
         return f"# {path}\n\n{fence}net\n{text}{fence}\n"
-    return "".join(part if part.startswith("```") else named(part, path)
+    ours = path in OURS or not path.startswith("docs/")
+
+    def prose(part):
+        return named(part if ours else for_readers(part), path)
+
+    return "".join(part if part.startswith("```") else prose(part)
                    for part in re.split(r"(^```.*?^```$)", text,
                                         flags=re.DOTALL | re.MULTILINE))
+
+
+def for_readers(prose):
+    """Prose without what speaks of the repository."""
+    blocks = re.split(r"(\n\s*\n)", ASIDE.sub("", prose))
+    for at, text in enumerate(blocks):
+        if re.search(MADE, text) and not text.lstrip().startswith(("|", "#")):
+            blocks[at] = " ".join(
+                one for one in re.split(r"(?<=[.:])\s+(?=[A-Z`*\[])", text)
+                if not re.search(MADE, one))
+    return "".join(blocks)
 
 
 def named(prose, page):
@@ -324,6 +347,7 @@ class Site:
                                  for to, text in heads) + "</ul>\n</details>")
             self.write(
                 page_of(path), f"{self.title(path)} · netc", body,
+                kind="wide" if path in GRIDS else "",
                 nav='<nav aria-label="All pages">\n<details>\n<summary>All '
                 f"pages</summary>\n{self.list_pages(path)}\n</details>\n</nav>",
                 contents=contents,

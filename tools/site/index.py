@@ -1,35 +1,35 @@
 """The index that the site's pages search, without a server.
 
-A word of the index is followed by the sections that have it, each as the
-distance from the one before in base 36; a page without a server can load a
-script, but no other file, so that the index is one.
+A page that is opened as a file can load a script, but no other file, so the
+index is one. A line is a word and the sections that have it, each as the
+distance from the one before, in letters: base 26, the last digit in capitals.
 """
 import html
 import json
 import re
 
-# Words that say nothing about a section; so does a word of every fifth one.
+# Words that say nothing; a word of more than one section in COMMON has a line
+# without places: it is found in headings, and does not exclude the others.
 STOP = set("""the and for that with this from are its not but has have was
 which than then when what into they their there these those only also does can
 one two each other after before more most all any both where how will would
-netc""".split())
-COMMON = 5
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+if is it in of on or to by as at be no so an up do et al netc""".split())
+COMMON = 9
 
 
 def words_of(text):
-    """Words in the order of a text; site.js splits what is typed so."""
-    return [word for word in re.findall(r"[a-z][a-z0-9]+", text.lower())
+    """Words without the s of a plural; site.js does the same."""
+    return [re.sub(r"(?<=..[^s])s$", "", word)
+            for word in re.findall(r"[a-z][a-z0-9]+", text.lower())
             if word not in STOP]
 
 
-def base36(number):
-    digits = ""
-    while True:
-        number, digit = divmod(number, 36)
-        digits = DIGITS[digit] + digits
-        if not number:
-            return digits
+def letters(number):
+    digits = chr(ord("A") + number % 26)
+    while number >= 26:
+        number //= 26
+        digits = chr(ord("a") + number % 26) + digits
+    return digits
 
 
 def text_of(body):
@@ -63,9 +63,10 @@ def write(file, pages):
         listed.append([address, title, heads])
     lines = []
     for word, places in sorted(found.items()):
-        if len(places) * COMMON <= count:
-            steps = [b - a for a, b in zip([0] + places, places)]
-            lines.append(word + " " + ",".join(map(base36, steps)))
+        steps = [b - a for a, b in zip([0] + places, places)]
+        common = len(places) * COMMON > count
+        lines.append(word if common else
+                     word + " " + "".join(map(letters, steps)))
     text = "netcIndex(" + json.dumps(
         [listed, "\n".join(lines)], ensure_ascii=False,
         separators=(",", ":")) + ")\n"

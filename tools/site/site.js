@@ -7,7 +7,8 @@ document.documentElement.classList.add("js");
 
 // Beside the page there is room for the list; on a phone it is folded.
 for (const list of all(".frame > nav details"))
-  list.open = matchMedia("(min-width: 60rem)").matches;
+  list.open = matchMedia("(min-width: 60rem)").matches &&
+    !document.body.matches(".wide");
 
 // What scrolls is within reach of the keys.
 const scrolls = new ResizeObserver((entries) => {
@@ -59,11 +60,13 @@ const parse = ([pages, words]) => {
   const sections = pages.flatMap(([address, title, heads]) =>
     heads.map(([anchor, heading]) => ({
       address: address + (anchor ? `#${anchor}` : ""), title, heading,
-      head: ` ${heading || title}`.toLowerCase() })));
+      head: ` ${heading || title}`.toLowerCase().replace(/[^a-z0-9]+/g, " ") })));
   return { sections, words: words.split("\n").map((line) => {
     const [word, places] = line.split(" ");
     let at = 0;
-    return [word, places.split(",").map((step) => at += parseInt(step, 36))];
+    return [word, places && places.match(/[a-z]*[A-Z]/g).map((digits) =>
+      at += [...digits.toLowerCase()].reduce((sum, digit) =>
+        sum * 26 + digit.charCodeAt() - 97, 0))];
   }) };
 };
 const load = () => index ??= new Promise((done, failed) => {
@@ -77,21 +80,22 @@ const load = () => index ??= new Promise((done, failed) => {
   document.head.append(part);
 });
 
-// Sections with all the words, each whole or as the beginning of one there.
+// Sections with all the words, each whole or as the beginning of one there. A
+// word of the index without places is in so many that it only ranks.
 const find = ({ sections, words }, query) => {
   const asked = query.toLowerCase().match(/[a-z0-9]+/g) || [];
   let scores = null;
   for (const one of asked) {
-    const plain = one.length > 3 ? one.replace(/s$/, "") : one;
+    const plain = one.replace(/(?<=..[^s])s$/, "");
     const here = new Map();
+    const more = (place, score) => here.set(place, (here.get(place) || 0) + score);
     for (const [word, places] of words)
       if (word.startsWith(plain))
-        for (const place of places)
+        for (const place of places || sections.keys())
           here.set(place, Math.max(here.get(place) || 0,
-            word === one || word === plain ? 3 : 1));
+            !places ? 0.1 : word === plain ? 3 : 1));
     sections.forEach(({ head }, place) => {
-      if (head.includes(` ${plain}`))
-        here.set(place, (here.get(place) || 0) + 8);
+      if (head.includes(` ${plain}`)) more(place, 8);
     });
     scores = scores ? new Map([...here].filter(([place]) => scores.has(place))
       .map(([place, score]) => [place, score + scores.get(place)])) : here;
