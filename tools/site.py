@@ -238,6 +238,9 @@ class Site:
             lambda m: block(m.group(1), m.group(2)), body, flags=re.DOTALL)
         body = re.sub(r'<img src="([^"]*)"[^>]*>',
                       r'<a class="picture" href="\1">\g<0></a>', body)
+        # A table without a head only puts its cells side by side.
+        body = re.sub(r"<table><tr><td>(.*?)</td><td>(.*?)</td></tr></table>",
+                      r'<div class="side">\1\2</div>', body, flags=re.DOTALL)
         if path == "docs/zoo.md":
             body = self.draw_rows(body)
         elif path == "docs/gallery.md":
