@@ -19,8 +19,8 @@ folder=$(realpath "$folder")
   echo "# Gallery"
   echo
   echo "See how netc draws nets, and copy the command under a figure." \
-    "[pictures.md](pictures.md)"
-  echo "explains diagrams. \`make gallery\` makes this page, and draws" \
+    "The page"
+  echo "[pictures.md](pictures.md) explains diagrams. \`make gallery\` makes this page, and draws" \
     "all nets of \`examples/zoo/\`"
   echo "in \`build/gallery/\`, whose \`sheet.html\` shows them at once."
   cd docs/gallery
