@@ -20,9 +20,10 @@ folder=$(realpath "$folder")
   echo
   echo "See how netc draws nets, and copy the command under a figure." \
     "The page"
-  echo "[pictures.md](pictures.md) explains diagrams. \`make gallery\` makes this page, and draws" \
-    "all nets of \`examples/zoo/\`"
-  echo "in \`build/gallery/\`, whose \`sheet.html\` shows them at once."
+  echo "[pictures.md](pictures.md) explains diagrams. \`make gallery\`" \
+    "makes this page, and draws"
+  echo "all nets of \`examples/zoo/\` in \`build/gallery/\`, whose" \
+    "\`sheet.html\` shows them at once."
   cd docs/gallery
   for net; do
     source=../../examples/zoo/$net.net
