@@ -82,7 +82,7 @@ const tests = {
   },
   async "search finds by keys, from every folder, and says when not"(page) {
     for (const from of ["index.html", "docs/memory.html",
-      "docs/diagnostics/pool-remainder.html"]) {
+      "docs/diagnostics/unknown-name.html"]) {
       await page.goto(page.base + from);
       await page.keyboard.press("/");
       await ask(page, "pool remainder");
