@@ -11,12 +11,12 @@ wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
              -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES \
              -DNETC_NO_DUMPS
 # The files of import/ that need no other library; web/absent.c is for the rest.
-wasm_readers = $(filter-out $(addprefix $(src)import/,kinds.c readers.c \
+wasm_readers = $(filter-out $(addprefix $(src)import/,readers.c \
                  values.c weights.c caffe/caffe_values.c darknet/darknet_values.c \
-                 huggingface/gguf.c huggingface/stored.c \
-                 huggingface/check.c huggingface/rows.c), \
-                 $(wildcard $(addprefix $(src)import/,*.c caffe/*.c \
-                   darknet/*.c huggingface/*.c)))
+                 huggingface/stored.c), \
+                 $(wildcard $(addprefix $(src)import/,*.c bytes/bytes.c caffe/*.c \
+                   darknet/*.c huggingface/*.c tensors/gguf.c tensors/tensors.c \
+                   tensors/value.c tflite/*.c)))
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
                  $(library) $(wasm_readers) $(wildcard $(src)web/*.c)) \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
@@ -25,7 +25,8 @@ wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
 few = $(addprefix $(build)/wasm/few/,library/backends.o drawing/scene/font.o)
 modules := netc more
 $(build)/wasm/netc.wasm: $(filter-out $(build)/wasm/import/% \
-  $(build)/wasm/web/import.o $(few:$(build)/wasm/few/%=$(build)/wasm/%), \
+  $(build)/wasm/web/import.o $(build)/wasm/web/files.o \
+  $(few:$(build)/wasm/few/%=$(build)/wasm/%), \
   $(wasm_objects)) $(few)
 $(build)/wasm/more.wasm: $(wasm_objects)
 playground := $(filter-out %.c,$(wildcard $(src)web/*.*))

@@ -126,34 +126,3 @@ int getc(FILE *file) {
   (void)file;
   return EOF;
 }
-
-/* Checks against the files of weights. */
-bool hugging_count(struct slice source, int64_t *params, int64_t *all) {
-  (void)source;
-  (void)params;
-  (void)all;
-  return false;
-}
-
-void hugging_guess_dtype(struct hugging *h, int64_t params) {
-  (void)h;
-  (void)params;
-}
-
-bool hugging_check(struct hugging *h, int64_t params, int64_t all) {
-  (void)h;
-  (void)params;
-  (void)all;
-  return true;
-}
-
-bool hugging_check_rows(struct hugging *h, struct slice source) {
-  (void)h;
-  (void)source;
-  return true;
-}
-
-void hugging_note_bytes(struct hugging *h, struct slice source) {
-  (void)h;
-  (void)source;
-}

@@ -9,7 +9,28 @@ let wasm = null, memory = null;
 let files = {};
 let chosen = ""; // the settings of the net that is open
 
-// No files, clocks or terminals: WASI's calls are refused.
+// Files that the page has opened, which the module reads in parts.
+let opened = [];
+const page = {
+  find: (at, length) => {
+    const name = decoder.decode(new Uint8Array(memory.buffer, at, length));
+    return opened.findIndex((f) => f.name === name);
+  },
+  size: (file) => opened[file].file.size,
+  read(file, from, to, count) {
+    try {
+      const part = new FileReaderSync().readAsArrayBuffer(
+        opened[file].file.slice(from, from + count));
+      if (part.byteLength !== count) return 0;
+      new Uint8Array(memory.buffer, to, count).set(new Uint8Array(part));
+      return 1;
+    } catch {
+      return 0; // it was changed or removed
+    }
+  },
+};
+
+// No clocks or terminals: WASI's calls are refused.
 const refused = (name) => () => {
   if (name === "proc_exit") throw new Error("out of memory");
   return 52; // ENOSYS
@@ -20,7 +41,7 @@ const start = async (module) => {
   memory = new WebAssembly.Memory({ initial: 32 }); // as docs/docs.mk says
   for (const i of WebAssembly.Module.imports(module))
     (imports[i.module] ??= {})[i.name] = i.kind === "memory" ? memory
-      : refused(i.name);
+      : i.module === "page" ? page[i.name] : refused(i.name);
   wasm = (await WebAssembly.instantiate(module, imports)).exports;
   wasm._initialize();
   if (!wasm.web_open()) throw new Error("out of memory");
@@ -108,9 +129,11 @@ const tasks = {
     answer.printed = said();
     return answer;
   },
-  // A file of others as a source, or what is wrong with it.
+  // One of the files as a source, or what is wrong with it.
   import(job) {
-    const status = call("web_import", job.name, job.text);
+    opened = job.files;
+    const status = call("web_import", job.name);
+    opened = [];
     return status ? { refused: said() } : { text: said() };
   },
   choices(job) {

@@ -1,27 +1,30 @@
 /*
- * Files of others that need no other library: Darknet's .cfg, Caffe's
- * .prototxt and the config.json of Hugging Face become sources, as `netc
- * import` writes them.
+ * Files of others that need no other library, as `netc import` reads them: a
+ * file of the page becomes a source. It is read in parts (web/files.c).
  */
 #include <string.h>
 
+#include "base/file.h"
 #include "import/allow.h"
 #include "import/proof.h"
 #include "web/session.h"
 
-import_read_fn caffe_read, darknet_read, huggingface_read;
+import_read_fn caffe_read, darknet_read, gguf_net_read, huggingface_read,
+    tflite_read;
 
-/* By what a name ends with; NULL: the page does not read it. */
-static const struct import_reader *reader_of(struct slice name) {
-  static const struct {
-    const char *suffix;
-    struct import_reader reader;
-  } readers[] = {{".cfg", {"Darknet", darknet_read, KIND_DARKNET}},
-                 {".prototxt", {"Caffe", caffe_read, KIND_CAFFE}},
-                 {".json", {"Hugging Face", huggingface_read, KIND_CONFIG}}};
+enum { MOST_TEXT = 1 << 26 }; /* bytes of a file that is read whole */
+
+/* NULL: the page does not read this kind. */
+static const struct import_reader *reader_of(enum file_kind_id kind) {
+  static const struct import_reader readers[] = {
+      {"Darknet", darknet_read, KIND_DARKNET},
+      {"Caffe", caffe_read, KIND_CAFFE},
+      {"GGUF", gguf_net_read, KIND_GGUF},
+      {"TensorFlow Lite", tflite_read, KIND_TFLITE},
+      {"Hugging Face", huggingface_read, KIND_CONFIG}};
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-    if (slice_ends(name, readers[i].suffix))
-      return &readers[i].reader;
+    if (readers[i].kind == kind)
+      return &readers[i];
   return NULL;
 }
 
@@ -60,14 +63,13 @@ static int put_source(struct netc *netc, struct arena *arena) {
 /* Shows the source that was made of the file, or else its errors. */
 static int make_source(struct netc *netc, struct graph *graph,
                        const struct import_reader *reader, const char *path,
-                       const char *text) {
-  struct import_options options = {.template_of = find_template};
+                       struct slice file) {
+  struct import_options options = {.template_of = find_template, .path = path};
   struct import_proof proof = {.netc = netc, .path = path};
   struct imported result;
   struct slice name = {path, strcspn(path, ".")};
-  if (!import_file(reader, slice_of(text),
-                   graph_text(graph, "%.*s", SLICE_ARG(name)), &options, graph,
-                   &result))
+  if (!import_file(reader, file, graph_text(graph, "%.*s", SLICE_ARG(name)),
+                   &options, graph, &result))
     return refuse(graph);
   web_clear();
   if (import_prove(&proof, graph, false, &result))
@@ -79,20 +81,84 @@ static int make_source(struct netc *netc, struct graph *graph,
   return NETC_ERROR;
 }
 
-/* A file of that name as a source, or what is wrong with it. */
-WEB_EXPORT(web_import) int web_import(const char *path, const char *text);
-int web_import(const char *path, const char *text) {
-  const struct import_reader *reader = reader_of(slice_of(path));
-  struct netc *netc = reader ? netc_open(NULL, NULL) : NULL;
-  int status = NETC_ERROR;
+/* An empty file, or one of another kind than its name says. */
+static int refuse_name(struct graph *graph, enum file_kind_id id, bool empty) {
+  const char *name = file_kind(id)->name;
+  if (empty)
+    graph_fail(graph, 0, "the file is empty");
+  else
+    graph_fail(graph, 0, "its name says %.*s, but its first bytes do not",
+               (int)strcspn(name, ","), name);
+  return refuse(graph);
+}
+
+/* A kind that has no reader here; `help` has at most the file's name in it. */
+static int refuse_kind(struct graph *graph, enum file_kind_id id,
+                       const char *path) {
+  const struct file_kind *kind = file_kind(id == KIND_COUNT ? KIND_BINARY : id);
+  struct text help = text_new(graph->arena);
+  graph_fail(graph, 0, "this is %s%s", kind->name,
+             kind->read ? ", which the page does not read" : "");
+  for (const char *at = kind->read ? NULL : kind->help; at && *at; at++)
+    if (at[0] == '%' && (at[1] == 's' || at[1] == 'd'))
+      text_put(&help, *++at == 's' ? path : ".");
+    else
+      text_putc(&help, *at);
+  graph->error.help = text_slice(&help);
+  return refuse(graph);
+}
+
+/* The first bytes, or all of them; false: `graph` has the error. */
+static bool read_part(struct graph *graph, struct byte_store *store,
+                      uint64_t most, struct slice *part) {
+  uint64_t size = store->size < most ? store->size : most;
+  char *bytes = arena_alloc(graph->arena, (size_t)size + 1, 1);
+  *part = (struct slice){bytes, (size_t)size};
+  bytes[size] = '\0';
+  return byte_store_read(store, 0, bytes, (size_t)size) ||
+         graph_fail(graph, 0, "cannot be read: %s", store->fault);
+}
+
+static int open_file(struct netc *netc, struct graph *graph,
+                     struct byte_store *store, const char *path) {
+  struct slice file;
+  if (!read_part(graph, store, FILE_HEAD, &file))
+    return refuse(graph);
+  enum file_kind_id kind = file_kind_of(path, file);
+  const struct import_reader *reader = reader_of(kind);
+  if (kind != KIND_COUNT && !file_kind_fits(kind, file))
+    return refuse_name(graph, kind, file.length == 0);
+  if (!reader)
+    return refuse_kind(graph, kind, path);
+  const struct file_kind *row = file_kind(kind);
+  if (!row->header && !row->opens_file) {
+    if (store->size > MOST_TEXT)
+      graph_fail(graph, 0, "it has over %d bytes", MOST_TEXT);
+    if (graph->failed || !read_part(graph, store, MOST_TEXT, &file))
+      return refuse(graph);
+  }
+  if (file.length >= 3 && memcmp(file.at, "\xEF\xBB\xBF", 3) == 0)
+    file = slice_from(file, 3);
+  return make_source(netc, graph, reader, path, file);
+}
+
+/* A file of the page as a source, or what is wrong with it. */
+WEB_EXPORT(web_import) int web_import(const char *path);
+int web_import(const char *path) {
+  struct netc *netc = netc_open(NULL, NULL);
+  struct byte_store store;
   struct graph graph;
   struct arena arena;
   web_clear();
   if (!netc)
-    return status;
+    return NETC_ERROR;
   arena_open(&arena, NULL, NULL);
   graph_open(&graph, &arena);
-  status = make_source(netc, &graph, reader, path, text);
+  bool opened = byte_store_open(&store, path);
+  if (!opened)
+    graph_fail(&graph, 0, "cannot be read: %s", store.fault);
+  int status = opened ? open_file(netc, &graph, &store, path) : refuse(&graph);
+  byte_store_close(&store);
   arena_close(&arena);
   netc_close(netc);
   return status;

@@ -360,27 +360,24 @@ const begin = async () => {
   if (old && old.text !== editor.text()) offer(old);
 };
 
-// A file of Darknet, Caffe or Hugging Face becomes a source.
-const convert = async (name, text, command) => {
-  const made = await second().then((reader) => reader.ask({ do: "import",
-    name: name.toLowerCase(), text })).catch((e) => ({ refused: e.message }));
-  if (made.refused !== undefined)
-    note(`${name}: ${made.refused}\n${command}`);
-  else await open(name.replace(/\.\w+$/, ".net"), made.text);
-};
+// A file of others becomes a source; those dropped with it are its neighbours.
+const convert = (name, files) => second().then((reader) => reader.ask({
+  do: "import", name, files })).catch((e) => ({ refused: e.message }));
 
-const take = async (file) => {
-  if (!file) return;
-  const name = file.name.replace(/[^\w.-]/g, "_").slice(-80);
-  const read = /\.(cfg|prototxt|json)$/i.test(name);
-  const command = `netc import ${name} -o x.net writes a source, which can ` +
-    "be opened here.";
-  if (!read && !/\.net$/i.test(name))
-    note(`${name} is opened by the program: netc ${name}\n${command}`);
-  else if (file.size > link.MOST_BYTES)
-    note(`${name} is larger than 1 MB: netc ${name} opens it.`);
-  else if (read) await convert(name, await file.text(), command);
-  else await open(name, await file.text());
+const take = async (list) => {
+  const files = [...list].map((file) => ({ file,
+    name: file.name.replace(/[^\w.-]/g, "_").slice(-80) }));
+  if (!files.length) return;
+  const { name, file } = files[0], source = /\.net$/i.test(name);
+  if (source && file.size > link.MOST_BYTES)
+    return note(`${name} is larger than 1 MB: netc ${name} opens it.`);
+  if (source) return open(name, await file.text());
+  note(`Reading ${name}. Nothing leaves this page.`);
+  const made = await convert(name, files);
+  if (made.refused === undefined)
+    return open(name.replace(/\.\w+$/, "") + ".net", made.text);
+  return note(`${name}: ${made.refused}\nnetc import ${name} -o x.net ` +
+    "writes a source, which can be opened here.");
 };
 
 const listen = () => {
@@ -408,7 +405,11 @@ const listen = () => {
       : "The link is in the address bar.";
   });
   by("open").addEventListener("click", () => by("file").click());
-  by("file").addEventListener("change", (e) => take(e.target.files[0]));
+  by("file").addEventListener("change", (e) => {
+    const chosen = [...e.target.files];
+    e.target.value = ""; // so that the same file can be chosen again
+    take(chosen);
+  });
   makeSave(by("save"), by("kinds"), { emit, say: note,
     source: () => editor.text(), name: title });
   by("layers").addEventListener("toggle", () => {
@@ -432,7 +433,7 @@ const listen = () => {
   addEventListener("drop", (e) => {
     e.preventDefault();
     document.body.classList.remove("drop");
-    take(e.dataTransfer.files[0]);
+    take(e.dataTransfer.files);
   });
   addEventListener("hashchange", () => {
     const own = isExample() ? null : { ...state, text: editor.text() };
@@ -498,8 +499,9 @@ window.netc = {
       define: options.define || {}, input: options.input || {},
       predict: options.predict });
   },
-  import: async (name, text) =>
-    (await second()).ask({ do: "import", name, text }),
+  import: (name, parts, more = []) => convert(name, [{ name,
+    file: new Blob(parts) }, ...more.map(([n, p]) => ({ name: n,
+    file: new Blob(p) }))]),
   outputs: async () => ({ first: client.catalog.outputs,
     second: (await second()).catalog.outputs }),
   text: () => editor.text(),

@@ -42,6 +42,12 @@ struct byte_store byte_store_part(const struct byte_store *store, uint64_t at,
 bool byte_store_read(struct byte_store *store, uint64_t at, void *to,
                      size_t count);
 
+/* For those who open files: the same of a file, within its size; and a fault,
+   which is false. */
+bool byte_store_fetch(struct byte_store *store, uint64_t at, unsigned char *to,
+                      size_t count);
+bool byte_store_fail(struct byte_store *store, const char *reason);
+
 /*
  * A place in a part of a store. After an error nothing is read: integers are
  * 0, texts are empty, and the first error stays. A loop whose number of turns

@@ -124,10 +124,10 @@ bool tflite_concat(struct tflite *t) {
     return tflite_fail(t, "its output 0 is missing");
   int axis = tflite_axis(t, out, tflite_int(t, 0, 4, 0));
   int *nodes = axis < 0 ? NULL : tflite_operands(t, out->rank - 1);
+  size_t count = (size_t)t->at->inputs.count;
   return nodes &&
-         tflite_give_active(
-             t, graph_concat(t->graph, nodes, t->at->inputs.count, axis),
-             tflite_int(t, 1, 1, 0));
+         tflite_give_active(t, graph_concat(t->graph, nodes, count, axis),
+                            tflite_int(t, 1, 1, 0));
 }
 
 /* Concatenates along a new axis. */
@@ -144,8 +144,8 @@ bool tflite_pack(struct tflite *t) {
     return false;
   memcpy(one.size, out->dims + 1, (size_t)rank * sizeof *one.size);
   one.size[axis] = 1;
-  uint64_t count = t->at->inputs.count;
-  for (uint64_t i = 0; i < count && axis > 0; i++)
+  size_t count = (size_t)t->at->inputs.count;
+  for (size_t i = 0; i < count && axis > 0; i++)
     nodes[i] = graph_reshape(t->graph, nodes[i], &one);
   return tflite_give(t, 0,
                      axis ? graph_concat(t->graph, nodes, count, axis)

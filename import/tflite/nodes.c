@@ -165,9 +165,9 @@ int tflite_operand(struct tflite *t, uint64_t index, int rank) {
 }
 
 int *tflite_operands(struct tflite *t, int rank) {
-  uint64_t count = t->at->inputs.count;
-  int *nodes = arena_alloc(t->graph->arena, count + 1, sizeof *nodes);
-  for (uint64_t i = 0; i < count; i++) {
+  size_t count = (size_t)t->at->inputs.count;
+  int *nodes = arena_room(t->graph->arena, count + 1, sizeof *nodes);
+  for (size_t i = 0; i < count; i++) {
     nodes[i] = tflite_operand(t, i, rank);
     if (nodes[i] < 0)
       return NULL;

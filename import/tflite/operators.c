@@ -132,7 +132,7 @@ bool tflite_two(struct tflite *t) {
 
 bool tflite_sum(struct tflite *t) {
   struct tflite_tensor *out = tflite_out(t, 0);
-  uint64_t count = t->at->inputs.count;
+  size_t count = (size_t)t->at->inputs.count;
   int *nodes = tflite_operands(t, out ? out->rank - 1 : 1);
   if (!nodes)
     return false;
