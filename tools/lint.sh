@@ -63,7 +63,7 @@ driver/search  include base driver driver/run
 driver/import  include base import/bytes import/tensors import \
 import/pytorch import/huggingface driver
 driver/lsp     include base driver
-web            include base import import/caffe import/darknet \
+web            include base import import/bytes import/caffe import/darknet \
 import/huggingface
 "
 strayed=$(for room in $order; do
