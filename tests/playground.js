@@ -205,7 +205,7 @@ const tests = {
   async "files are opened; of others the command is said"(page) {
     await open(page);
     const drop = (name, text) => page.setInputFiles("#file", { name,
-      mimeType: "text/plain", buffer: Buffer.from(text) });
+      mimeType: "text/plain", buffer: Buffer.from(text, "latin1") });
     const noted = (text) => page.waitForFunction((t) => document
       .querySelector("#note").textContent.includes(t), text);
     await drop("mine.net", "input 8\nfc 55\n");
@@ -226,6 +226,8 @@ const tests = {
     await noted("y.json: this is JSON, but not a model that netc knows");
     await drop("z.gguf", "GGUF\u0003\u0000\u0000\u0000");
     await noted("z.gguf: it ends too early");
+    await drop("x.json.gz", "\u001f\u008b");
+    await noted("x.json.gz: this is compressed with gzip\nhelp: run `gunzip");
     await drop("z.tflite", "x");
     await noted("z.tflite: its name says TensorFlow Lite");
     must((await page.textContent("#layers")).includes("6x6x16"),

@@ -97,7 +97,9 @@ static int refuse_kind(struct graph *graph, enum file_kind_id id,
                        const char *path) {
   const struct file_kind *kind = file_kind(id == KIND_COUNT ? KIND_BINARY : id);
   struct text help = text_new(graph->arena);
-  graph_fail(graph, 0, "this is %s%s", kind->name,
+  /* The program unpacks once, and names what is left. */
+  const char *name = id == KIND_GZIP ? "compressed with gzip" : kind->name;
+  graph_fail(graph, 0, "this is %s%s", name,
              kind->read ? ", which the page does not read" : "");
   for (const char *at = kind->read ? NULL : kind->help; at && *at; at++)
     if (at[0] == '%' && (at[1] == 's' || at[1] == 'd'))
