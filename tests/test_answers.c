@@ -160,7 +160,7 @@ struct look {
 static const struct look looks[] = {
     {"txt", "\n  %-11s%s", true},
     {"md", "\n| %s | %s", false},
-    {"html", "<div><dt>%s</dt><dd>%s", false},
+    {"html", "<dt>%s</dt><dd><div>%s", false},
 };
 
 static void check_row_of(const char *text, const struct look *look,
@@ -185,7 +185,13 @@ static void check_needs(const char *text, const struct look *look,
              (long long)a->device_count);
   snprintf(row, sizeof row, "%s%s%s B%s", look->kind[0] == 'h' ? "<b>" : "",
            count_text(a->bytes).text, room, devices);
-  check_row_of(text, look, "needs", row);
+  if (look->kind[0] == 'h' && !a->on_device) { /* above the bar */
+    snprintf(row, sizeof row, "needs <span class=\"needs\">%s B",
+             count_text(a->bytes).text);
+    assert_holds(text, row);
+  } else {
+    check_row_of(text, look, "needs", row);
+  }
 }
 
 static void check_verdict(const char *text, const struct look *look,
@@ -200,7 +206,7 @@ static void check_verdict(const char *text, const struct look *look,
   snprintf(line, sizeof line,
            look->upper            ? "  %s\n"
            : look->kind[0] == 'm' ? ", **%s**\n"
-                                  : "\">%s</p>\n",
+                                  : "<strong>%s</strong>, ",
            word);
   const char *at = strstr(text, line);
   assert_non_null(at);
