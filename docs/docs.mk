@@ -13,19 +13,23 @@ wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
 # The files of import/ that need no other library; web/absent.c is for the rest.
 wasm_readers = $(filter-out $(addprefix $(src)import/,readers.c \
                  values.c weights.c caffe/caffe_values.c darknet/darknet_values.c \
-                 huggingface/stored.c), \
+                 huggingface/stored.c $(if $(messages),\
+                   onnx/absent.c onnx/external_file.c onnx/kept.c)), \
                  $(wildcard $(addprefix $(src)import/,*.c bytes/bytes.c caffe/*.c \
-                   darknet/*.c huggingface/*.c tensors/gguf.c tensors/tensors.c \
-                   tensors/value.c tflite/*.c)))
+                   darknet/*.c huggingface/*.c $(if $(messages),onnx/*.c) \
+                   tensors/gguf.c tensors/tensors.c tensors/value.c tflite/*.c)))
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
-                 $(library) $(wasm_readers) $(wildcard $(src)web/*.c)) \
-               $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)))
+                 $(library) $(wasm_readers) $(wildcard $(src)web/*.c) \
+                 $(if $(messages),$(src)export/layout.c)) \
+               $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)) \
+                 $(if $(messages),onnx.pb-c.c))
 # The page's first module has the outputs that it shows, the second, which a page
 # fetches when it is asked for others, all of them and the readers.
 few = $(addprefix $(build)/wasm/few/,library/backends.o drawing/scene/font.o)
 modules := netc more
 $(build)/wasm/netc.wasm: $(filter-out $(build)/wasm/import/% \
   $(build)/wasm/web/import.o $(build)/wasm/web/files.o \
+  $(build)/wasm/gen/onnx.pb-c.o $(build)/wasm/export/% \
   $(few:$(build)/wasm/few/%=$(build)/wasm/%), \
   $(wasm_objects)) $(few)
 $(build)/wasm/more.wasm: $(wasm_objects)

@@ -10,7 +10,7 @@
 #include "web/session.h"
 
 import_read_fn caffe_read, darknet_read, gguf_net_read, huggingface_read,
-    tflite_read;
+    onnx_read, tflite_read;
 
 enum { MOST_TEXT = 1 << 26 }; /* bytes of a file that is read whole */
 
@@ -20,6 +20,7 @@ static const struct import_reader *reader_of(enum file_kind_id kind) {
       {"Darknet", darknet_read, KIND_DARKNET},
       {"Caffe", caffe_read, KIND_CAFFE},
       {"GGUF", gguf_net_read, KIND_GGUF},
+      {"ONNX", onnx_read, KIND_ONNX},
       {"TensorFlow Lite", tflite_read, KIND_TFLITE},
       {"Hugging Face", huggingface_read, KIND_CONFIG}};
   for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
@@ -64,7 +65,8 @@ static int put_source(struct netc *netc, struct arena *arena) {
 static int make_source(struct netc *netc, struct graph *graph,
                        const struct import_reader *reader, const char *path,
                        struct slice file) {
-  struct import_options options = {.template_of = find_template, .path = path};
+  struct import_options options = {
+      .template_of = find_template, .path = path, .folder = "."};
   struct import_proof proof = {.netc = netc, .path = path};
   struct imported result;
   struct slice name = {path, strcspn(path, ".")};

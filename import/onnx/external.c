@@ -3,16 +3,10 @@
  * location, offset and length. A model from an unknown source must not read
  * other files: the path has to stay in the model's folder, also through links.
  */
-#define _GNU_SOURCE /* SEEK_DATA */
 #include "import/onnx/external.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 bool external_is(const Onnx__TensorProto *proto) {
   return proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
@@ -58,18 +52,10 @@ static bool stays_inside(const char *path) {
   return true;
 }
 
-/* True if a path is below a folder; both are without links. */
-static bool is_below(const char *folder, const char *path) {
-  size_t length = strlen(folder);
-  return strncmp(folder, path, length) == 0 &&
-         (path[length] == '/' || (length == 1 && *folder == '/'));
-}
-
 /* Looks up a file that tensors are stored in. */
 static struct external_file *look(struct onnx *x, const char *location) {
   struct external_file *file = ARENA_NEW(x->arena, struct external_file);
   const char *folder = x->options->folder;
-  struct stat found;
   if (!*location) {
     file->absent = "no file is named";
     return file;
@@ -82,24 +68,9 @@ static struct external_file *look(struct onnx *x, const char *location) {
     file->absent = "a model from <stdin> has no folder to read files from";
     return file;
   }
-  char *home = realpath(folder, NULL);
-  char *whole = realpath(graph_text(x->graph, "%s/%s", folder, location), NULL);
-  if (!home || !whole)
-    file->absent = graph_text(x->graph, "%s", strerror(errno));
-  else if (!is_below(home, whole))
-    file->wrong = "which is a link to a place outside the model's folder";
-  else if (stat(whole, &found) != 0)
-    file->absent = graph_text(x->graph, "%s", strerror(errno));
-  else if (!S_ISREG(found.st_mode))
-    file->wrong = "which is not a file";
-  else {
-    file->path = graph_text(x->graph, "%s", whole);
-    file->size = found.st_size;
-    /* Folding may copy external values as often as those in the model. */
-    x->room += 16 * (file->size < (INT64_C(1) << 50) ? file->size : 0);
-  }
-  free(home);
-  free(whole);
+  external_find(x, folder, location, file);
+  /* Folding may copy external values as often as those in the model. */
+  x->room += 16 * (file->size < (INT64_C(1) << 50) ? file->size : 0);
   return file;
 }
 
@@ -136,16 +107,6 @@ bool external_missing(struct onnx *x, const Onnx__TensorProto *proto) {
                               "--weights it is rarely needed");
 }
 
-/* Opens the resolved path without following a link placed there since. */
-static bool open_file(struct byte_store *store,
-                      const struct external_file *file) {
-  int opened = open(file->path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-  bool right = byte_store_dup(store, opened);
-  if (opened >= 0)
-    close(opened);
-  return right;
-}
-
 static bool are_zeros(struct byte_store *store, int64_t from, int64_t to) {
   uint8_t bytes[1 << 16];
   size_t size = (size_t)(to - from);
@@ -162,7 +123,6 @@ static bool are_zeros(struct byte_store *store, int64_t from, int64_t to) {
  * outside whole blocks are read. */
 bool external_is_hole(struct onnx *x, const Onnx__TensorProto *proto,
                       int64_t size) {
-#ifdef SEEK_DATA
   enum { BLOCK = 1 << 16 };
   const struct external_file *file = file_of(x, proto);
   int64_t from = 0;
@@ -172,16 +132,12 @@ bool external_is_hole(struct onnx *x, const Onnx__TensorProto *proto,
   int64_t first = (from + BLOCK - 1) / BLOCK * BLOCK;
   int64_t last = (from + size) / BLOCK * BLOCK;
   struct byte_store store;
-  bool hole = open_file(&store, file);
-  off_t data = hole ? lseek(store.file, (off_t)first, SEEK_DATA) : 0;
-  hole = hole && (data < 0 ? errno == ENXIO : data >= last) &&
-         are_zeros(&store, from, first) && are_zeros(&store, last, from + size);
+  bool hole = external_open_file(&store, file) &&
+              external_has_hole(&store, first, last) &&
+              are_zeros(&store, from, first) &&
+              are_zeros(&store, last, from + size);
   byte_store_close(&store);
   return hole;
-#else
-  (void)x, (void)proto, (void)size;
-  return false;
-#endif
 }
 
 bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
@@ -208,7 +164,7 @@ bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
               "`%s` is too short for the values of `%s`: it has %" PRId64 " "
               "bytes, but they take %" PRId64 " from byte %" PRId64,
               location, name, file->size, size, offset);
-  if (!x->graph->failed && !open_file(store, file))
+  if (!x->graph->failed && !external_open_file(store, file))
     onnx_fail(x, "`%s` cannot be read: %s", location, store->fault);
   *at = (uint64_t)offset;
   return !x->graph->failed;

@@ -28,4 +28,12 @@ bool external_is_hole(struct onnx *x, const Onnx__TensorProto *proto,
 bool external_open(struct onnx *x, const Onnx__TensorProto *proto, int64_t size,
                    struct byte_store *store, uint64_t *at);
 
+/* external_file.c, and in the playground web/files.c: looks up a file that
+ * stays in the folder; opens it; true if it has a hole from `from` to `to`. */
+void external_find(struct onnx *x, const char *folder, const char *location,
+                   struct external_file *file);
+bool external_open_file(struct byte_store *store,
+                        const struct external_file *file);
+bool external_has_hole(struct byte_store *store, int64_t from, int64_t to);
+
 #endif
