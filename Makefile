@@ -162,7 +162,7 @@ $(gen)/torch.c: $(src)tools/template.sh $(src)import/python/torch.py
 	  $(src)import/python/torch.py >$@.tmp
 	mv $@.tmp $@
 
-# From the format's own definition; libprotobuf-c packs and unpacks it.
+# From the format's own definition; libprotobuf-c packs it, import/onnx/decode.c unpacks it.
 $(gen)/onnx.pb-c.c: $(wildcard $(ONNX_PROTO))
 	@mkdir -p $(gen)
 	$(call need,protoc-c,protobuf-c-compiler$(comma) or make ONNX=0)

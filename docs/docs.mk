@@ -16,10 +16,11 @@ wasm_readers = $(filter-out $(addprefix $(src)import/,readers.c \
                  huggingface/stored.c $(if $(messages),\
                    onnx/absent.c onnx/external_file.c onnx/kept.c)), \
                  $(wildcard $(addprefix $(src)import/,*.c bytes/bytes.c caffe/*.c \
-                   darknet/*.c huggingface/*.c $(if $(messages),onnx/*.c) \
+                   darknet/*.c huggingface/*.c $(if $(messages),onnx/*.c,onnx/absent.c) \
                    tensors/gguf.c tensors/tensors.c tensors/value.c tflite/*.c)))
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
-                 $(library) $(wasm_readers) $(wildcard $(src)web/*.c) \
+                 $(library) $(wasm_readers) $(filter-out $(if $(messages),,%/onnx.c), \
+                 $(wildcard $(src)web/*.c)) \
                  $(if $(messages),$(src)export/layout.c)) \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)) \
                  $(if $(messages),onnx.pb-c.c))
@@ -28,7 +29,7 @@ wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
 few = $(addprefix $(build)/wasm/few/,library/backends.o drawing/scene/font.o)
 modules := netc more
 $(build)/wasm/netc.wasm: $(filter-out $(build)/wasm/import/% \
-  $(build)/wasm/web/import.o $(build)/wasm/web/files.o \
+  $(addprefix $(build)/wasm/web/,import.o files.o onnx.o) \
   $(build)/wasm/gen/onnx.pb-c.o $(build)/wasm/export/% \
   $(few:$(build)/wasm/few/%=$(build)/wasm/%), \
   $(wasm_objects)) $(few)
@@ -37,11 +38,11 @@ playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
 examples := $(wildcard $(addprefix $(src)examples/,zoo/*.net \
   huggingface/*.net huggingface/blocks/*.net))
 
-$(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+$(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h $(filter %.h,$(messages:%=$(gen)/%))
 	@mkdir -p $(@D)
 	@$(wasm_cc) $(wasm_flags) -MMD -MP -c -o $@ $<
 
-$(build)/wasm/few/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h
+$(build)/wasm/few/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h $(filter %.h,$(messages:%=$(gen)/%))
 	@mkdir -p $(@D)
 	@$(wasm_cc) $(wasm_flags) -DNETC_FEW -MMD -MP -c -o $@ $<
 

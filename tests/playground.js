@@ -254,6 +254,13 @@ const tests = {
     await page.setInputFiles("#file", parts.slice(0, 1));
     await page.waitForFunction(() => document.querySelector("#note")
       .textContent.includes("split-00002-of-00003.gguf"));
+    const onnx = ["onnx", "bin"].map((end) =>
+      path.resolve(`tests/data/import/onnx/outside.${end}`));
+    await page.setInputFiles("#file", onnx.slice(0, 1));
+    await page.waitForFunction(() => document.querySelector("#note")
+      .textContent.includes("in the file `outside.bin` beside the model"));
+    await page.setInputFiles("#file", onnx);
+    await page.waitForFunction(() => window.netc.text().includes("fc 4 nobias"));
     fs.rmSync(large);
   },
   async "imports are the program's"(page) {
@@ -270,7 +277,10 @@ const tests = {
         ".json"), ...of(data + "tflite", ".tflite"),
       ...of(data + "tflite/refused", ".tflite"), ...of("tests/data/q8",
         ".tflite"), ...of("tests/data/huggingface/gguf", ".gguf"),
-      ...of("tests/data/huggingface/gguf/blocks", ".gguf")];
+      ...of("tests/data/huggingface/gguf/blocks", ".gguf"),
+      ...["onnx", "onnx/attention", "control", "open", "quant", "states"]
+        .flatMap((room) => of(data + room, ".onnx")),
+      ...of("tests/data/seeds", ".onnx")];
     for (const file of files) {
       const name = path.basename(file), bytes = fs.readFileSync(file);
       const ours = await page.evaluate(([n, t]) => window.netc.import(n,

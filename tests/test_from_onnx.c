@@ -991,7 +991,7 @@ static void wrong_wires_are_refused(void **state) {
       {"\x08\x07\x3d\1\2\3\4", "its fields do not have the types", 7},
       {"\x08\x07\x3a\x02\x08\x01", "its fields do not have the types", 6},
       {"\x08\x07\x3b\1\2\3\4", "a field has an unknown kind at byte 3", 7},
-      {"\x08\x07\x3a\x05\x0a\3\x20\1\0", "a field is missing at byte 9", 9},
+      {"\x08\x07\x3a\x05\x0a\3\x78\1\0", "a field is missing at byte 9", 9},
       {"\x08\x07\x3a\x7f\1",
        "a field is longer than the rest of the file at byte 4", 5},
       {"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",

@@ -64,7 +64,7 @@ driver/import  include base import/bytes import/tensors import \
 import/pytorch import/huggingface driver
 driver/lsp     include base driver
 web            include base import import/bytes import/caffe import/darknet \
-import/huggingface
+import/huggingface import/onnx
 "
 strayed=$(for room in $order; do
   left="${left:-} $room"

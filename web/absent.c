@@ -4,7 +4,6 @@
 #include "import/caffe/caffe.h"
 #include "import/darknet/darknet.h"
 #include "import/huggingface/huggingface.h"
-#include "import/onnx/reader.h"
 #include "import/weights.h"
 
 bool caffe_values_open(struct caffe *caffe) {
@@ -87,13 +86,6 @@ bool stored_is_inside(struct arena *arena, const char *folder,
 bool import_has_weights(struct netc *netc, const struct graph *graph) {
   (void)netc;
   (void)graph;
-  return false;
-}
-
-/* A source that netc kept in a file counts only with its seal, which is of the
- * bytes that protobuf-c writes. */
-bool onnx_take_source(struct onnx *x) {
-  (void)x;
   return false;
 }
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "import/onnx/external.h"
+#include "import/bytes/bytes.h"
 
 #define PAGE_CALL(name) \
   __attribute__((import_module("page"), import_name(#name)))
@@ -39,30 +39,4 @@ bool byte_store_fetch(struct byte_store *store, uint64_t at, unsigned char *to,
                       size_t count) {
   return page_read(store->file, (double)(store->begin + at), to, count) ||
          byte_store_fail(store, "the browser cannot read it any more");
-}
-
-/* Values of an ONNX model */
-
-void external_find(struct onnx *x, const char *folder, const char *location,
-                   struct external_file *file) {
-  struct byte_store store;
-  (void)folder;
-  if (byte_store_open(&store, location)) {
-    file->path = location;
-    file->size = (int64_t)store.size;
-  } else {
-    file->absent = graph_text(x->graph, "%s", store.fault);
-  }
-}
-
-bool external_open_file(struct byte_store *store,
-                        const struct external_file *file) {
-  return byte_store_open(store, file->path);
-}
-
-bool external_has_hole(struct byte_store *store, int64_t from, int64_t to) {
-  (void)store;
-  (void)from;
-  (void)to;
-  return false;
 }
