@@ -141,35 +141,22 @@ static void *place_of(struct onnx_walk *w, const ProtobufCFieldDescriptor *f,
   return place;
 }
 
-/* A number, or the bits of one. */
-static bool put_number(struct onnx_walk *w, const ProtobufCFieldDescriptor *f,
-                       char *message, uint64_t number) {
-  size_t size = value_size(f->type);
-  if (f->label == PROTOBUF_C_LABEL_REPEATED && !has_room(w, size))
-    return false;
-  void *to = place_of(w, f, message);
+static void put_bits(void *to, size_t size, uint64_t bits) {
   if (size == 4)
-    memcpy(to, &(uint32_t){(uint32_t)number}, size);
+    memcpy(to, &(uint32_t){(uint32_t)bits}, size);
   else
-    memcpy(to, &number, size);
-  return true;
+    memcpy(to, &bits, size);
 }
 
-static bool read_number(struct onnx_walk *w, const ProtobufCFieldDescriptor *f,
-                        char *message) {
-  size_t size = value_size(f->type);
-  uint64_t number = 0;
-  if (wire_of(f->type) == WIRE_NUMBER) {
-    if (!read_varint(w, &number))
-      return broken(w, "a number is cut off");
-  } else {
-    if (size > w->r.end - w->r.at)
-      return broken(w, "a number is cut off");
-    number = bytes_unsigned(&w->r, (int)size);
-    if (!bytes_ok(&w->r))
-      return broken(w, "");
-  }
-  return put_number(w, f, message, number);
+/* The bits of a number. */
+static bool read_bits(struct onnx_walk *w, ProtobufCType type, uint64_t *bits) {
+  size_t size = value_size(type);
+  if (wire_of(type) == WIRE_NUMBER)
+    return read_varint(w, bits) || broken(w, "a number is cut off");
+  if (size > w->r.end - w->r.at)
+    return broken(w, "a number is cut off");
+  *bits = bytes_unsigned(&w->r, (int)size);
+  return bytes_ok(&w->r) || broken(w, "");
 }
 
 static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
@@ -195,14 +182,38 @@ static bool read_message(struct onnx_walk *w, const ProtobufCFieldDescriptor *f,
   return right;
 }
 
+/* Numbers of fixed size, as an array with room for a power of two. */
+static bool read_array(struct onnx_walk *w, const ProtobufCFieldDescriptor *f,
+                       char *message, size_t count) {
+  size_t size = value_size(f->type), room = 1;
+  uint64_t bits = 0;
+  bool right = true;
+  while (room < count)
+    room *= 2;
+  char *all = arena_alloc(w->graph->arena, room, size);
+  for (size_t i = 0; i < count && right; i++) {
+    right = read_bits(w, f->type, &bits);
+    put_bits(all + i * size, size, bits);
+  }
+  memcpy(message + f->offset, &all, sizeof all);
+  memcpy(message + f->quantifier_offset, &count, sizeof count);
+  return right;
+}
+
 /* Several numbers one after the other. */
 static bool read_packed(struct onnx_walk *w, const ProtobufCFieldDescriptor *f,
                         char *message, uint64_t length) {
-  uint64_t end = w->r.end;
-  bool right = true;
+  size_t size = value_size(f->type), count;
+  uint64_t end = w->r.end, bits = 0;
+  bool right = has_room(w, length);
+  memcpy(&count, message + f->quantifier_offset, sizeof count);
   w->r.end = w->r.at + length;
+  if (right && count == 0 && length > 0 && length % size == 0 &&
+      wire_of(f->type) != WIRE_NUMBER)
+    right = read_array(w, f, message, (size_t)length / size);
   while (right && w->r.at < w->r.end)
-    right = read_number(w, f, message);
+    if ((right = read_bits(w, f->type, &bits)))
+      put_bits(place_of(w, f, message), size, bits);
   w->r.end = end;
   return right;
 }
@@ -293,9 +304,11 @@ static bool walk(struct onnx_walk *w, const ProtobufCMessageDescriptor *kind,
     } else if (field.wire == WIRE_LONG) {
       right = read_long(w, kind, f, message, field.number, depth);
     } else if (field.wire == wire_of(f->type)) {
-      right = field.wire == WIRE_NUMBER
-                  ? put_number(w, f, message, field.number)
-                  : read_number(w, f, message);
+      right =
+          (field.wire == WIRE_NUMBER || read_bits(w, f->type, &field.number)) &&
+          has_room(w, value_size(f->type));
+      if (right)
+        put_bits(place_of(w, f, message), value_size(f->type), field.number);
     } else {
       right = mistyped(w);
     }
