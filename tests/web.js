@@ -194,7 +194,7 @@ async function long(open) {
   await page.close();
 }
 
-// What `netc lsp` answers about a text.
+// Answers of `netc lsp` about a text.
 const asked = (uri, text) => {
   const document = { uri };
   const messages = [

@@ -1,4 +1,4 @@
-/* What import/onnx/ asks of files: here they are the page's. */
+/* Files that import/onnx/ asks for: here they are the page's. */
 #include "import/onnx/external.h"
 
 /* A source that netc kept in a file counts only with its seal, which is of the

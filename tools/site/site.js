@@ -10,7 +10,7 @@ for (const list of all(".frame > nav details"))
   list.open = matchMedia("(min-width: 60rem)").matches &&
     !document.body.matches(".wide");
 
-// What scrolls is within reach of the keys.
+// The keys reach all that scrolls.
 const scrolls = new ResizeObserver((entries) => {
   for (const { target } of entries)
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
