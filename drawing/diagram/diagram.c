@@ -208,7 +208,7 @@ static void make_parts(struct diagram_paper *l, enum diagram_form form) {
     return;
   l->made = form;
   l->skips.count = 0;
-  d->grids = form <= FORM_LED;
+  d->grids = form_has_grid(form);
   d->led = form == FORM_LED;
   bool cuts = d->effort != EFFORT_NONE && form == FORM_COLUMNS;
   if (cuts && !l->cut)
@@ -305,7 +305,7 @@ static bool is_tangled(const struct diagram_paper *l) {
 static bool lay_out(struct diagram_paper *l, struct attempt a) {
   l->scale = 0;
   find_parts(l, a.form);
-  bool grid = a.form <= FORM_LED;
+  bool grid = form_has_grid(a.form);
   bool fits = grid ? layout_packed(l) : layout_columns(l);
   if (l->d->effort == EFFORT_BLOCKS || grid || !is_tangled(l))
     return fits;
@@ -320,7 +320,7 @@ static bool try_layout(struct diagram_paper *l, struct attempt a) {
   d->sources_at_stubs = true;
   make_parts(l, a.form);
   l->scale = -1;
-  if (a.form <= FORM_LED && l->no_grid)
+  if (form_has_grid(a.form) && l->no_grid)
     return false;
   if (lay_out(l, a))
     return true;
@@ -350,7 +350,7 @@ static bool try_or_note(struct diagram_paper *l, struct attempt a,
  * before must be worth it. */
 static bool try_levels(struct diagram_paper *l, enum diagram_effort effort,
                        enum diagram_form form, struct largest *largest) {
-  bool grid = form <= FORM_LED, fits = false;
+  bool grid = form_has_grid(form), fits = false;
   int last = grid ? LAST_LEVEL : PAGE_LEVELS - 1;
   int64_t least = grid ? READABLE / 2 : READABLE * 2 / 3;
   struct attempt a = {effort, l->d->items.count > MOST_BOXES ? last : 0, form};

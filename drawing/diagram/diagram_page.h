@@ -48,6 +48,9 @@ struct page_list {
 /* Forms of a picture: maps in rows, then behind columns; columns with and
  * without cut links. */
 enum diagram_form { FORM_GRID, FORM_LED, FORM_COLUMNS, FORM_WHOLE, FORMS };
+static inline bool form_has_grid(enum diagram_form form) {
+  return form == FORM_GRID || form == FORM_LED;
+}
 
 struct diagram_paper {
   struct diagram *d;
