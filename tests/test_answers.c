@@ -203,13 +203,20 @@ static void check_verdict(const char *text, const struct look *look,
   for (char *at = word; look->upper && *at; at++)
     if (*at >= 'a')
       *at -= 'a' - 'A';
+  bool free = a->bytes <= a->room_bytes;
+  bool told = !free || strcmp(a->verdict, "does not fit") != 0;
   snprintf(line, sizeof line,
            look->upper            ? "  %s\n"
            : look->kind[0] == 'm' ? ", **%s**\n"
-                                  : "<strong>%s</strong>, ",
+           : told                 ? "<strong>%s</strong>, "
+                                  : "<strong>%s</strong></p>\n",
            word);
   const char *at = strstr(text, line);
   assert_non_null(at);
+  const char *said = free ? " free</p>\n" : " too much</p>\n";
+  if (look->kind[0] == 'h' && told)
+    assert_ptr_equal(strstr(at, "</p>\n"),
+                     strstr(at, said) + strlen(said) - strlen("</p>\n"));
   if (look->upper) /* it ends the first line */
     assert_ptr_equal(strchr(text, '\n'), at + strlen(line) - 1);
 }

@@ -38,7 +38,9 @@ static struct card_device device_of(const struct compiled *c) {
   struct text spare = text_new(c->arena);
   text_short_size(&spare, left < 0 ? -left : left, output_units(c));
   text_put(&spare, left < 0 ? " too much" : " free");
-  device.spare = text_slice(&spare);
+  /* Enough memory in all does not fit where a part of it is too small. */
+  if (left < 0 || a->verdict != VERDICT_TOO_MUCH)
+    device.spare = text_slice(&spare);
   device.room = a->device.room;
   device.bytes = a->card ? gpu_card_bytes(a->card) : a->device.bytes;
   return device;
@@ -57,14 +59,17 @@ static void put_verdict(const struct compiled *c,
                                         [VERDICT_TIGHT] = "tight",
                                         [VERDICT_TOO_MUCH] = "too-much"};
   if (page->verdict) {
-    text_printf(out, "<p class=\"verdict %s\"><strong>%s</strong>, ",
-                classes[page->verdict], fit_word(page->verdict));
-    put_xml(out, device_of(c).spare);
-  } else {
+    struct slice spare = device_of(c).spare;
+    text_printf(out, "<p class=\"verdict %s\"><strong>%s</strong>%s",
+                classes[page->verdict], fit_word(page->verdict),
+                spare.length ? ", " : "");
+    put_xml(out, spare);
+    text_put(out, "</p>\n");
+  } else if (page->rows[0].lead.length) {
     text_put(out, "<p class=\"verdict\">needs ");
     put_element(out, "span", "needs", page->rows[0].lead);
+    text_put(out, "</p>\n");
   }
-  text_put(out, "</p>\n");
 }
 
 enum { BAR_WIDTH = 10000, BAR_HEIGHT = 220, BAR_COLOURS = 8 };
@@ -89,8 +94,8 @@ static void put_piece(struct card_bar *bar, const char *class, double bytes,
   bar->at += bytes;
 }
 
-/* The parts against the device, behind them what is not available on it; or,
- * if they do not fit, where it ends. */
+/* Draws the parts. If they fit, the rest of the device follows; else a mark
+ * shows where its memory ends. */
 static void put_bar(const struct compiled *c, const struct screen_page *page,
                     struct text *out) {
   struct card_device device = device_of(c);
