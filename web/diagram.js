@@ -45,6 +45,5 @@ export const makeDiagram = (canvas, buttons, { near, go }) => {
       view.show(null);
       canvas.replaceChildren();
     },
-    text: () => shown,
   };
 };
