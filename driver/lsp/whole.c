@@ -79,20 +79,24 @@ static json_t *fail_emit(struct netc *netc, enum netc_status status,
                   "no diagram: %s", netc_message(netc));
 }
 
-/* The answer as HTML. */
-static json_t *card_of(const struct bytes *card) {
-  json_t *read = json_loadb(card->at, card->length, 0, NULL);
-  json_t *html = json_incref(json_object_get(read, "html"));
-  json_decref(read);
-  return html ? html : json_string("");
+/* An output that is JSON; NULL: `*status` or `netc` says why. */
+static json_t *emitted(struct netc *netc, const char *kind,
+                       const struct netc_options *look,
+                       enum netc_status *status) {
+  struct bytes text = {0};
+  *status = netc_emit(netc, kind, look, bytes_sink, &text);
+  json_t *read =
+      *status == NETC_OK ? json_loadb(text.at, text.length, 0, NULL) : NULL;
+  bytes_free(&text);
+  return read;
 }
 
 json_t *lsp_preview(struct lsp_server *server, const json_t *params,
                     struct lsp_error *error) {
   struct lsp_document *d = document_asked(server, params, error);
   struct netc_options look = look_of(params);
-  struct bytes svg = {0}, card = {0};
-  json_t *result = NULL;
+  struct bytes svg = {0};
+  json_t *result = NULL, *card = NULL;
   struct netc *netc = d ? document_full(d, error) : NULL;
   if (error->code)
     return NULL;
@@ -101,31 +105,25 @@ json_t *lsp_preview(struct lsp_server *server, const json_t *params,
   look.source_labels = true; /* with links to the lines */
   enum netc_status status = netc_emit(netc, "svg", &look, bytes_sink, &svg);
   if (status == NETC_OK)
-    status = netc_emit(netc, "txt.card", &look, bytes_sink, &card);
-  if (status == NETC_OK)
-    result = json_pack(
-        "{s:s, s:I, s:o, s:o}", "uri", d->uri, "version", d->version, "svg",
-        lsp_string((struct slice){svg.at, svg.length}), "card", card_of(&card));
+    card = emitted(netc, "txt.card", &look, &status);
+  if (card)
+    result =
+        json_pack("{s:s, s:I, s:o, s:O}", "uri", d->uri, "version", d->version,
+                  "svg", lsp_string((struct slice){svg.at, svg.length}), "card",
+                  json_object_get(card, "html"));
   else
     fail_emit(netc, status, server, error);
   bytes_free(&svg);
-  bytes_free(&card);
+  json_decref(card);
   return result;
 }
 
 json_t *lsp_view(struct lsp_server *server, const json_t *params,
                  struct lsp_error *error) {
   struct lsp_document *d = document_asked(server, params, error);
-  struct bytes view = {0};
-  json_t *result = NULL;
-  if (!d)
-    return NULL;
-  enum netc_status status =
-      netc_emit(d->check, "txt.view", NULL, bytes_sink, &view);
-  if (status == NETC_OK)
-    result = json_loadb(view.at, view.length, 0, NULL);
-  else
+  enum netc_status status;
+  json_t *view = d ? emitted(d->check, "txt.view", NULL, &status) : NULL;
+  if (d && !view)
     fail_emit(d->check, status, server, error);
-  bytes_free(&view);
-  return result;
+  return view;
 }
