@@ -24,13 +24,6 @@ bool byte_store_open(struct byte_store *store, const char *path) {
   return true;
 }
 
-size_t byte_head(const char *path, char *to, size_t room) {
-  struct byte_store store;
-  bool opened = byte_store_open(&store, path);
-  size_t count = store.size < room ? (size_t)store.size : room;
-  return opened && byte_store_read(&store, 0, to, count) ? count : 0;
-}
-
 void byte_store_close(struct byte_store *store) {
   *store = (struct byte_store){.file = -1};
 }
