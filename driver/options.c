@@ -107,7 +107,7 @@ static void put_hyphens(struct option_text *to, const char *name) {
 
 struct option_text setting_text(const struct netc_setting *setting,
                                 const struct netc_argument *argument) {
-  enum { MOST_WORDS = 24 };
+  enum { MOST_WORDS = 20 };
   struct option_text to = {"--"};
   put_hyphens(&to, setting->name);
   bool word = strcmp(argument->value, "WORD") == 0;

@@ -96,6 +96,12 @@ static size_t function(const struct layer *layer, struct tape *tape,
   op.gradient_as_in =        /* threshold_backward, leaky_relu_backward */
       layer->kind->opcode == DOES_RELU || layer->kind->opcode == DOES_LEAKY;
   op.all_params = true;
+  /* A kernel that computes it again from the input, which the product keeps. */
+  if (tape->gated && op.by_channel && !tape->node_param_count) {
+    op.keeps = 0;
+    op.result = RESULT_VIEW;
+    op.gradient = GRADIENT_SHARED;
+  }
   if (tape->training && tape->profile->maps_prelu && tape->node_param_count &&
       !tape_trains(tape, 0))
     op.back_work = extent_fixed(tape->node_params[0].count, WIDTH_NET);

@@ -55,6 +55,9 @@ static const struct row {
   "add { rmsnorm; attention 4 causal } {}\nadd { rmsnorm\n"                \
   "moe experts=8 top=2 { linear 512 gelu; linear 64 } } {}\n}\nlinear 200" \
   "\ntrain batch=8 optimizer=adam loss=crossentropy\n"
+#define GLU                                                              \
+  "input 32 x 64\nmul { linear 256 silu } { linear 256 }\nlinear 10\n" \
+  "train batch=8 optimizer=adam loss=crossentropy\n"
 #define LORA                                                              \
   "input tokens 64 : i32\nfreeze { embed 500 256 }\nrepeat 4 {\n"         \
   "add { freeze { rmsnorm }; attention 8 causal nobias lora=4 } {}\n"     \
@@ -89,6 +92,8 @@ static struct probe {
     {"inplace", FROZEN, "", "off"},
     {"attention", LM, "", "naive"},
     {"norms", LM, "", "efficient"},
+    {"glu", GLU, "", "fused"},
+    {"experts", MOE, "batch=512", "grouped"},
     {"profile", LM, "", "torch1-cpu"},
     {"accumulate", LM, "", "2"},
     {"keep_gradients", LM, "", "on"},
@@ -112,6 +117,9 @@ static struct probe {
     {"sequence_parallel", LM, "tensor_parallel=2", "on"},
     {"context_parallel", LM, "", "2"},
     {"expert_parallel", MOE, "data_parallel=8", "8"},
+    {"expert_tensor_parallel", MOE,
+     "data_parallel=2 tensor_parallel=2 sequence_parallel=on", "1"},
+    {"imbalance", MOE, "data_parallel=8 expert_parallel=8", "2"},
     {"pipeline", LM, "", "2"},
     {"virtual_stages", LM, "pipeline=2", "2"},
     {"cut", LM, "pipeline=2", "3,1"},

@@ -39,11 +39,11 @@ CHOOSERS = """
     lora_dtype approximate bias gate scale lora_on scores norm decay reset
     inplace dtype like optimizer update clip paged ema precision
     gradient_dtype saved_dtype base loss loss_dtype rule norms attention
-    profile keep_gradients keep_outputs checkpoint gpu gather unit reshard
-    prefetch bucket offload sequence_parallel keep_gathered flat_gather
-    schedule cut runtime board weight_dtype fold fuse overlap patches stream
-    cache cache_v state_dtype step flash sampler gpu_layers tensor_split
-    host_experts fits
+    profile glu keep_gradients keep_outputs checkpoint gpu gather unit
+    reshard prefetch bucket offload experts sequence_parallel keep_gathered
+    flat_gather schedule cut runtime board weight_dtype fold fuse overlap
+    patches stream cache cache_v state_dtype step flash sampler gpu_layers
+    tensor_split host_experts fits
 """.split()
 FUNCTIONS = "min max floor ceil round sqrt log2 divisible".split()
 

@@ -353,12 +353,112 @@ static size_t plan_router(const struct layer *layer, struct tape *tape,
   return out;
 }
 
+/*
+ * All experts at once, as MoELayer of Megatron-Core runs them
+ * (megatron/core/transformer/moe: moe_layer.py, token_dispatcher.py with
+ * alltoall, experts.py's TEGroupedMLP; its permutations are fused). Rows are
+ * sorted by device, sent, and sorted by expert; then back. Permutations keep a
+ * map alone. Rows are multiplied by their weights in the activation, which
+ * keeps these.
+ */
+
+static bool is_grouped(const struct tape *tape) {
+  return tape->experts > EXPERTS_ONE_BY_ONE && !tape->lowers;
+}
+
+/* Rows in another order. */
+static size_t permute(struct tape *tape, const char *name, size_t in,
+                      struct extent out, struct extent map) {
+  return tape_run_on(tape, in,
+                     (struct operation){.name = name,
+                                        .out = out,
+                                        .layout = LAYOUT_ROWS,
+                                        .kept = {map}});
+}
+
+/* An exchange of rows among devices. */
+static size_t send_rows(struct tape *tape, const char *name, size_t in,
+                        struct extent out) {
+  return tape_run_on(tape, in,
+                     (struct operation){.name = name,
+                                        .out = out,
+                                        .layout = LAYOUT_ROWS,
+                                        .exchanges = true});
+}
+
+/* The scores in 32 bits, as softmax has them; of all experts, with zeros. */
+static size_t choose_grouped(const struct moe *moe, struct tape *tape,
+                             size_t x, int64_t tokens) {
+  struct extent all =
+      extent_sample(size_product(tokens, moe->experts), WIDTH_NET);
+  struct extent mask = all, full = all;
+  mask.width = WIDTH_BOOL;
+  full.width = WIDTH_F32;
+  size_t scores =
+      tape_run_on(tape, x,
+                  (struct operation){.name = "router",
+                                     .out = all,
+                                     .keeps = KEEPS_IN(0),
+                                     .param_count = 1 + (moe->bias > 0),
+                                     .guarded = true,
+                                     .cast = CAST_LOW});
+  return tape_run_on(tape, scores,
+                     (struct operation){.name = "scores",
+                                        .out = full,
+                                        .keeps = KEEPS_OUT,
+                                        .kept = {mask}});
+}
+
+static size_t grouped_router(const struct layer *layer, struct tape *tape,
+                             size_t x) {
+  const struct moe *moe = layer->args;
+  struct expert_turn *turn = tape->turn;
+  int64_t tokens = shape_rows(layer->in[0]);
+  struct extent sent = extent_of(&layer->out), rows = sent, weights, map;
+  rows.routed = true;
+  weights = extent_sample(shape_rows(&layer->out), WIDTH_F32);
+  weights.routed = true;
+  /* row_id_map of TransformerEngine: 32 bits, and the number of experts. */
+  map = extent_sample(size_product(2 * tokens, moe->experts), WIDTH_I32);
+  turn->weights = choose_grouped(moe, tape, x, tokens);
+  turn->tokens = x;
+  if (moe->latent)
+    turn->tokens =
+        project(tape, "latent", x, 1 + (moe->bias > 0),
+                extent_sample(size_product(tokens, moe->latent), WIDTH_NET));
+  turn->sent = permute(tape, "permute", turn->tokens, sent, map);
+  turn->received = send_rows(tape, "dispatch", turn->sent, rows);
+  return permute(tape, "sort", turn->received, rows, weights);
+}
+
+static size_t grouped_moe(const struct layer *layer, struct tape *tape,
+                          size_t made) {
+  const struct moe *moe = layer->args;
+  struct expert_turn *turn = tape->turn;
+  struct extent rows = extent_of(layer->in[0]), sent = rows;
+  rows.routed = true;
+  size_t back = permute(tape, "unsort", made, rows, (struct extent){0});
+  back = send_rows(tape, "collect", back, sent);
+  /* MoELayer.forward() has names for the rows that it sent and received. */
+  size_t in[4] = {back, turn->weights, turn->sent, turn->received};
+  back = tape_run(tape, &(struct operation){.name = "combine",
+                                            .in = in,
+                                            .in_count = 4,
+                                            .held = 2,
+                                            .layout = LAYOUT_ROWS,
+                                            .out = turn->out});
+  return moe->latent ? project(tape, "up", back, 0, extent_of(&layer->out))
+                     : back;
+}
+
 static size_t router_trace(const struct layer *layer, struct tape *tape,
                            const size_t *in) {
   struct expert_turn *turn = tape->turn;
   int64_t rows = shape_rows(&layer->out);
   if (tape->lowers)
     return plan_router(layer, tape, in[0]);
+  if (is_grouped(tape))
+    return grouped_router(layer, tape, in[0]);
   if (turn->first)
     begin(layer, tape, in[0]);
   tape->share = turn->share;
@@ -485,6 +585,8 @@ static size_t moe_trace(const struct layer *layer, struct tape *tape,
   struct expert_turn *turn = tape->turn;
   if (tape->lowers)
     return plan_moe(layer, tape, in[0]);
+  if (is_grouped(tape))
+    return grouped_moe(layer, tape, in[0]);
   struct extent rows = extent_of(layer->in[0]);
   int64_t count = shape_rows(layer->in[0]);
   size_t pair[2] = {turn->weights, turn->places};

@@ -62,7 +62,8 @@ bool extent_equal(const struct extent *a, const struct extent *b) {
   return a->count == b->count && a->share == b->share && a->fixed == b->fixed &&
          a->mask == b->mask && a->whole == b->whole && a->meets == b->meets &&
          a->several == b->several && a->pages == b->pages &&
-         a->at_once == b->at_once && a->width == b->width;
+         a->at_once == b->at_once && a->routed == b->routed &&
+         a->width == b->width;
 }
 
 bool tape_alike(const struct tape *tape, const struct tape_value *a,

@@ -47,6 +47,7 @@ struct extent {
   bool mask;             /* a dropout mask */
   bool whole;            /* every device holds all of it */
   bool meets;            /* a value per pair of tokens: scores of attention */
+  bool routed;           /* rows that a device's experts get */
   bool several;          /* empty at a batch of 1 */
   bool pages;            /* rounded up to pages of 4,096 bytes */
   unsigned char at_once; /* maximum number of samples; 0: all */
@@ -198,6 +199,7 @@ struct expert_turn {
   struct extent out;                 /* the experts' results are added to it */
   size_t weights, mask, places, sum; /* indices of values */
   size_t tokens;                     /* the value whose rows experts get */
+  size_t sent, received;             /* grouped: rows in other orders */
   bool closed; /* no layer outside reads a value inside, or the reverse */
 
   /* A plan, while it is in the block: experts.h. */
@@ -216,6 +218,14 @@ enum tape_norms { NORMS_PLAIN = 1, NORMS_FUSED, NORMS_EFFICIENT, NORMS_FLOAT };
  * eager_attention_forward() has it. 0: as in the profile. */
 enum tape_attention { TAPE_FUSED = 1, TAPE_NAIVE, TAPE_EAGER };
 
+/* Kernels for an activation times another path: both, or one that computes the
+ * activation again in backward. */
+enum tape_glu { GLU_PLAIN = 1, GLU_FUSED };
+
+/* Experts one after the other; all in one product, on rows sorted by expert; or
+ * so, and a token is sent once to each device. */
+enum tape_experts { EXPERTS_ONE_BY_ONE = 1, EXPERTS_GROUPED, EXPERTS_DEEPEP };
+
 /* Indices into the tape's arrays. */
 typedef VEC(uint32_t) tape_places;
 
@@ -227,6 +237,9 @@ struct tape {
   bool half;           /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
   int attention;  /* enum tape_attention */
+  bool gated;     /* the layer's only reader multiplies it by another path, in
+                   * one kernel with it */
+  enum tape_experts experts; /* 0: one after the other */
   bool packed;    /* products keep their input for a frozen matrix in blocks */
   bool in_blocks; /* products with a frozen matrix in blocks give the type of
                    * their input, not autocast's */

@@ -339,7 +339,7 @@ static double far_part(enum among among, const struct train_settings *train,
   case AMONG_TENSOR: ring = ring_of(tensor, 1, cluster); break;
   case AMONG_CONTEXT: ring = ring_of(context, tensor, cluster); break;
   case AMONG_EXPERTS:
-    ring = ring_of(train->expert_parallel, tensor * context, cluster);
+    ring = ring_of(train->expert_parallel, experts_tensor(train), cluster);
     return ring.count < 2 ? 0 : (ring.count - ring.inside) / (ring.count - 1);
   case AMONG_COPIES:
     if (train->shard_devices)

@@ -19,6 +19,7 @@ struct lister {
   int64_t checkpoints[3]; /* to choose from; 0: none */
   int checkpoint_count;
   int64_t layers; /* layers with attention */
+  bool experts;   /* the net has some */
   bool cut;       /* with stages, also as many segments as units of the cut */
 };
 
@@ -135,6 +136,13 @@ static void each_virtual(struct lister *l) {
   }
 }
 
+/* True if devices of experts divide those that have the same layers. */
+static bool are_groups(const struct train_settings *t, int64_t copies) {
+  return t->tensor_parallel * t->context_parallel * copies %
+             (t->expert_parallel * experts_tensor(t)) ==
+         0;
+}
+
 /* Stages, and data parallel copies of the remaining devices. */
 static void each_pipeline(struct lister *l, int64_t devices) {
   const struct train_settings *chosen = l->request->train;
@@ -143,7 +151,7 @@ static void each_pipeline(struct lister *l, int64_t devices) {
     int64_t copies = devices / stages;
     if (devices % stages != 0 || !may_be(chosen->pipeline, 1, stages) ||
         !may_be(chosen->data_parallel, 1, copies) ||
-        copies % l->now.expert_parallel != 0 ||
+        !are_groups(&l->now, copies) ||
         l->request->batch % copies != 0 ||
         (stages == 1 && chosen->virtual_stages > 1))
       continue;
@@ -165,6 +173,8 @@ static bool shares(struct lister *l) {
   trial.train.sequence_parallel = l->now.sequence_parallel;
   trial.train.context_parallel = l->now.context_parallel;
   trial.train.expert_parallel = l->now.expert_parallel;
+  trial.train.expert_tensor_parallel = l->now.expert_tensor_parallel;
+  trial.train.imbalance = 1000000; /* of one device nothing is uneven */
   trial.train.microbatches = 0;
   arena_open_in(&scratch, l->arena);
   model.arena = &scratch;
@@ -183,12 +193,25 @@ static bool shares(struct lister *l) {
 
 static void each_expert(struct lister *l, int64_t devices) {
   const struct train_settings *chosen = l->request->train;
-  for (int64_t experts = 1; experts <= devices; experts++) {
+  int64_t all = devices * l->now.tensor_parallel * l->now.context_parallel;
+  all /= experts_tensor(&l->now);
+  for (int64_t experts = 1; experts <= (l->experts ? all : 1); experts++) {
     l->now.expert_parallel = experts;
-    if (devices % experts == 0 && may_be(chosen->expert_parallel, 1, experts) &&
+    if (all % experts == 0 && may_be(chosen->expert_parallel, 1, experts) &&
         shares(l))
       each_pipeline(l, devices);
   }
+}
+
+/* Whole experts on tensor-parallel devices, too, where tokens are split. */
+static void each_within(struct lister *l, int64_t devices) {
+  bool asked = l->request->train->expert_tensor_parallel > 0;
+  each_expert(l, devices);
+  if (asked || !l->experts || l->now.sequence_parallel != TOGGLE_ON)
+    return;
+  l->now.expert_tensor_parallel = 1;
+  each_expert(l, devices);
+  l->now.expert_tensor_parallel = 0;
 }
 
 static void each_context(struct lister *l, int64_t devices) {
@@ -196,7 +219,7 @@ static void each_context(struct lister *l, int64_t devices) {
   for (int64_t context = 1; context <= devices; context++) {
     l->now.context_parallel = context;
     if (devices % context == 0 && may_be(chosen->context_parallel, 1, context))
-      each_expert(l, devices / context);
+      each_within(l, devices / context);
   }
 }
 
@@ -232,6 +255,8 @@ static void find_checkpoints(struct lister *l) {
   arena_close(&scratch);
   for (size_t i = 0; i < model->nodes.count; i++)
     l->layers += model->nodes.at[i].kind->heads != NULL;
+  for (size_t i = 0; i < model->nodes.count; i++)
+    l->experts = l->experts || model->nodes.at[i].copies > 1;
   while (segments * segments < (int64_t)model->nodes.count)
     segments++;
   l->checkpoints[l->checkpoint_count++] = l->layers > 1 ? l->layers : segments;

@@ -100,7 +100,8 @@ static const struct floor_sharing *sharing_of(struct floor *f,
     if (found->tensor == t->tensor_parallel &&
         found->sequence == t->sequence_parallel &&
         found->context == t->context_parallel &&
-        found->expert == t->expert_parallel)
+        found->expert == t->expert_parallel &&
+        found->within == experts_tensor(t))
       return found;
   struct arena scratch;
   struct parallel parallel = {0};
@@ -117,6 +118,7 @@ static const struct floor_sharing *sharing_of(struct floor *f,
                                   t->sequence_parallel,
                                   t->context_parallel,
                                   t->expert_parallel,
+                                  experts_tensor(t),
                                   {0}};
   arena_open_in(&scratch, f->arena);
   if (parallel_find(&step, &scratch, &scratch, &parallel))
@@ -248,7 +250,7 @@ double floor_seconds(struct floor *floor, const struct train_settings *train,
       [TIME_SENT] = sent};
   if (!floor->missing && !time_missing_way(train))
     return time_sum(cluster->gpu, parts);
-  return FLOOR_NOT_PREDICTED *
+  return floor_behind(time_is_known(cluster->gpu), train) *
          (computes + steps > sent ? computes + steps : sent);
 }
 

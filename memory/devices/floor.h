@@ -16,7 +16,7 @@ struct floor_passage {
 
 /* Bytes of a sample's passes among devices that share layers. */
 struct floor_sharing {
-  int64_t tensor, sequence, context, expert;
+  int64_t tensor, sequence, context, expert, within;
   int64_t sent[AMONG_COUNT];
 };
 
@@ -40,9 +40,16 @@ struct floor {
   const char *missing;         /* why times cannot be estimated; or NULL */
 };
 
-/* Factor on the bound of a placement without an estimate: placements like
- * published runs rank first. */
-#define FLOOR_NOT_PREDICTED 1e6
+/*
+ * Factor on the seconds of a placement without an estimate, so that those like
+ * published runs rank first; `known`: of a card on which runs were measured,
+ * whose nets without an estimate still prefer ways of parallelism that have
+ * one.
+ */
+static inline double floor_behind(bool known,
+                                  const struct train_settings *train) {
+  return known && time_missing_way(train) ? 1e12 : 1e6;
+}
 
 void floor_open(struct floor *floor, const struct place_request *request,
                 const struct work *work, struct runs *runs,

@@ -138,7 +138,7 @@ static void find_experts(struct search *s) {
     const struct node *node = &model->nodes.at[i];
     for (int k = 0; k < node->param_count; k++)
       s->expert[node->first_param + (size_t)k] =
-          node->copies > 1 && s->train->expert_parallel > 1;
+          node->copies > 1 && experts_apart(s->train);
   }
   for (size_t i = 0; i < count; i++)
     s->dense[i] = !s->expert[i];

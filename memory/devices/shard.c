@@ -3,12 +3,17 @@
 
 #include "base/check.h"
 
+enum { MILLION = 1000000 };
+
 struct sharding {
   struct tape *tape;
   struct op_facts **facts; /* by operation: its own copy */
   const struct model *model;
   int64_t devices, context;
-  bool sequence; /* shard the rest by tokens */
+  int64_t within;    /* tensor-parallel devices of an expert */
+  int64_t imbalance; /* millionths */
+  bool sequence;     /* shard the rest by tokens */
+  bool folded; /* an expert's devices have its rows, whole, and no others' */
   struct shards *shards;
   bool *wanted;  /* by value: all readers take a part */
   bool *read;    /* by value: it has a reader */
@@ -68,14 +73,37 @@ static void divide(struct extent *extent, int64_t devices) {
     extent->count = ceil_div_i64(extent->count, devices);
 }
 
+/* True for rows of experts, which other devices may have sent. */
+static bool is_routed(const struct sharding *s, int64_t node,
+                      const struct extent *extent) {
+  return extent->routed || s->model->nodes.at[node].copies > 1;
+}
+
+/* Devices that share the channels of a layer. */
+static int64_t devices_of(const struct sharding *s, bool routed) {
+  return routed ? s->within : s->devices;
+}
+
+/* Rows of the device whose experts get the most. */
+static void unbalance(const struct sharding *s, struct extent *extent) {
+  int64_t rest = size_product(extent->count % MILLION, s->imbalance);
+  extent->count =
+      size_sum(size_product(extent->count / MILLION, s->imbalance),
+               ceil_div_i64(rest, MILLION));
+}
+
 /* Divides by tokens; fixed extents have none. */
 static void divide_positions(const struct sharding *s, struct extent *extent,
                              int64_t node, bool by_channel) {
   if (extent->fixed || !is_sequence(s, node))
     return;
-  if (s->sequence && !by_channel)
-    extent->count = ceil_div_i64(extent->count, s->devices);
+  bool routed = is_routed(s, node, extent), folded = routed && s->folded;
+  if (s->sequence && (folded || !by_channel))
+    extent->count = ceil_div_i64(extent->count,
+                                 s->devices / (folded ? s->within : 1));
   extent->count = ceil_div_i64(extent->count, s->context);
+  if (routed)
+    unbalance(s, extent);
 }
 
 enum { BY_CHANNELS = 1, BY_POSITIONS = 2 };
@@ -90,11 +118,12 @@ static void divide_values(struct sharding *s, unsigned char *done) {
     struct extent seen = *tape_extent(tape, i);
     struct extent held = *tape_storage_extent(tape, value->storage);
     bool part = s->sharded[i];
+    int64_t devices = devices_of(s, is_routed(s, storage->node, &held));
     if (part)
-      divide(&seen, s->devices);
+      divide(&seen, devices);
     divide_positions(s, &seen, storage->node, part);
     if (part && !(*how & BY_CHANNELS))
-      divide(&held, s->devices);
+      divide(&held, devices);
     if (!(*how & BY_POSITIONS))
       divide_positions(s, &held, storage->node, part);
     value->extent = tape_keep_extent(tape, seen);
@@ -115,7 +144,7 @@ static void divide_op(const struct sharding *s, size_t index) {
     extents[3 + k] = &facts->kept[k];
   for (size_t k = 0; k < sizeof extents / sizeof *extents; k++) {
     if (facts->by_channel && part)
-      divide(extents[k], s->devices);
+      divide(extents[k], devices_of(s, is_routed(s, op->node, extents[k])));
     divide_positions(s, extents[k], op->node, by_channel && part);
     /* The attention mask has a row for each token of the device. */
     if (facts->core && extents[k]->fixed)
@@ -136,8 +165,8 @@ static struct extent whole_value(const struct sharding *s, size_t value) {
 
 static enum shard_role role_of(const struct sharding *s,
                                const struct tape_op *op) {
-  bool part = false;
-  if (!op->facts->splits || s->devices == 1)
+  bool part = false, routed = s->model->nodes.at[op->node].copies > 1;
+  if (!op->facts->splits || s->devices == 1 || (routed && s->folded))
     return SHARD_NONE;
   for (int k = 0; k < op->facts->in_count; k++)
     part = part || s->sharded[input_of(s->tape, op, k)];
@@ -209,19 +238,24 @@ static void keep_gathered(const struct sharding *s) {
   }
 }
 
-/* Rows sent to experts, and rows received from them. */
+/*
+ * Rows sent to experts, and rows received from them. Where experts run in
+ * groups, both are values; else one of them is there only for the exchange.
+ */
 static void find_exchanged(const struct sharding *s, size_t index,
-                           int64_t experts) {
+                           const struct train_settings *train) {
   const struct tape_op *op = &s->tape->ops.at[index];
-  if (!op->facts->exchanges || experts == 1)
+  if (!op->facts->exchanges || !experts_apart(train))
     return;
   struct op_facts *facts = s->facts[index];
-  struct extent out = whole_value(s, op->first_out);
   /* Returned rows are the second operand, next to the sum. */
-  int rows = op->facts->in_count > 2;
-  struct extent in = whole_value(s, input_of(s->tape, op, rows));
-  facts->gathered = facts->back_gathered = rows ? in : out;
-  s->shards->moved[index] = facts->gathered;
+  bool sum = op->facts->in_count > 2;
+  struct extent *moved = &s->shards->moved[index];
+  *moved = whole_value(s, sum ? input_of(s->tape, op, 1) : op->first_out);
+  if (train->experts <= EXPERTS_ONE_BY_ONE)
+    facts->gathered = facts->back_gathered = *moved;
+  if (s->sequence && s->folded)
+    divide(moved, s->devices);
   s->shards->role[index] = SHARD_EXCHANGE;
 }
 
@@ -233,12 +267,13 @@ static void share_params(const struct sharding *s, int64_t experts) {
   for (size_t i = 0; i < s->tape->ops.count; i++) {
     const struct tape_op *op = &s->tape->ops.at[i];
     int params = op->facts->param_count + op->facts->frozen_count;
+    int64_t devices = devices_of(s, model->nodes.at[op->node].copies > 1);
     if (op->facts->splits)
-      divide(&s->facts[i]->unpacked, s->devices);
+      divide(&s->facts[i]->unpacked, devices);
     for (int k = 0; op->facts->splits && k < params; k++) {
       size_t param = s->tape->params.at[op->first_param + (size_t)k];
       if (model->params.at[param].rank > 1) /* biases are replicated */
-        share[param] = ceil_div_i64(model->params.at[param].count, s->devices);
+        share[param] = ceil_div_i64(model->params.at[param].count, devices);
     }
   }
   if (experts == 1)
@@ -281,6 +316,12 @@ void shard_trace(struct trace *trace, const struct model *model,
                        .model = model,
                        .devices = train->tensor_parallel,
                        .context = train->context_parallel,
+                       .within = experts_tensor(train),
+                       .imbalance = min_i64(train->imbalance,
+                                            train->expert_parallel * MILLION),
+                       .folded = train->experts > EXPERTS_ONE_BY_ONE ||
+                                 experts_tensor(train) !=
+                                     train->tensor_parallel,
                        .sequence = train->sequence_parallel == TOGGLE_ON &&
                                    train->tensor_parallel > 1,
                        .shards = shards,
@@ -301,7 +342,7 @@ void shard_trace(struct trace *trace, const struct model *model,
     s.facts[i] = tape_own_facts(tape, i);
   for (size_t i = 0; i < tape->ops.count; i++) {
     find_gathered(&s, i);
-    find_exchanged(&s, i, train->expert_parallel);
+    find_exchanged(&s, i, train);
   }
   divide_values(
       &s, arena_alloc(arena, tape->storages.count + 1, sizeof(unsigned char)));

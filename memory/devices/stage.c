@@ -30,7 +30,10 @@ struct copies_of stage_copies(const struct search *s, bool experts) {
   struct copies_of copies = {.devices = train->data_parallel *
                                         train->context_parallel};
   if (experts)
-    copies.devices = max_i64(copies.devices / train->expert_parallel, 1);
+    copies.devices =
+        max_i64(copies.devices * train->tensor_parallel /
+                    (train->expert_parallel * experts_tensor(train)),
+                1);
   copies.sharing = train->shard_devices
                        ? min_i64(train->shard_devices, copies.devices)
                        : copies.devices;
@@ -295,7 +298,7 @@ static void find_optimizer(struct search *s, struct stage *stage) {
                  ? model->nodes.at[stage->nodes.end].first_param
                  : model->params.count,
       .share = s->shards.share};
-  bool apart = s->train->expert_parallel > 1;
+  bool apart = experts_apart(s->train);
   for (int experts = 0; experts < 1 + apart; experts++) {
     int64_t sharing =
         s->train->zero >= 1 ? stage_copies(s, experts).sharing : 1;

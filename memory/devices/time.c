@@ -17,7 +17,6 @@ static const struct time_card cards[] = {
 #define TIME(card, multiprocessors, gigahertz, ...) \
   {card, multiprocessors, gigahertz, {__VA_ARGS__}},
 #include "memory/devices/times.def"
-#undef TIME
 };
 
 static const struct time_card *card_of(const struct gpu *gpu) {
@@ -25,6 +24,13 @@ static const struct time_card *card_of(const struct gpu *gpu) {
     if (strcmp(cards[i].card, gpu->word) == 0)
       return &cards[i];
   return NULL;
+}
+
+static bool knows_experts(const struct gpu *gpu) {
+#define EXPERTS(card) strcmp(gpu->word, card) == 0 ||
+  return
+#include "memory/devices/times.def"
+      false;
 }
 
 /* Cases without a comparable published run */
@@ -61,8 +67,11 @@ const char *time_missing(const struct model *model,
     return "published runs compute in 16 bits";
   if (model->total.trainable < model->total.params || train->base)
     return "published runs train all parameters";
-  if (has_experts(model))
-    return "published runs have no experts";
+  if (has_experts(model) && !knows_experts(gpu))
+    return "published runs on this card have no experts, or disagree";
+  if (has_experts(model) && train->experts <= EXPERTS_ONE_BY_ONE)
+    return "published runs have no experts one after the other: "
+           "`experts=grouped`";
   if (!is_decoder(model))
     return "published runs are of language models";
   return NULL;
@@ -185,6 +194,10 @@ struct time_cost time_cost(const struct model *model,
                             time_rounded(hours * (double)devices * price)};
 }
 
+bool time_is_known(const struct gpu *gpu) {
+  return card_of(gpu) != NULL;
+}
+
 double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]) {
   const struct time_card *card = card_of(gpu);
   return sum_of(parts, card ? card->times : NULL);
@@ -225,11 +238,13 @@ struct step_time time_find(const struct work *work, const struct step *step,
     for (int i = 0; i < TIME_PARTS; i++)
       time.parts[i] = own.passes[i] + own.once[i];
   }
+  if (card)
+    time.likely = most + waited - bound_waited(train, longest / count);
   if (missing) {
     round_time(&time);
     return time;
   }
-  time.predicted = most + waited - bound_waited(train, longest / count);
+  time.predicted = time.likely;
   size_t end = step->model->nodes.count;
   double macs = work->forward[end] + work->backward[end] + work->scores[end] +
                 work->scores_back[end];

@@ -26,6 +26,7 @@ struct step_time {
   struct place_bound bound;
   double parts[TIME_PARTS]; /* of the slowest stage */
   double predicted;         /* seconds; 0: see `missing` */
+  double likely; /* the same where no run was published; 0: unknown card */
   double mfu;               /* operations without recomputation / peak */
   struct time_cost cost;
   const char *missing; /* why there is no estimate; or NULL */
@@ -46,6 +47,9 @@ bool time_check(const struct model *model, const struct settings *settings,
 struct time_cost time_cost(const struct model *model,
                            const struct train_settings *train, int64_t devices,
                            double predicted);
+
+/* True if published runs were measured on the card. */
+bool time_is_known(const struct gpu *gpu);
 
 /* Seconds that parts take, if the card's figures are known. */
 double time_sum(const struct gpu *gpu, const double parts[TIME_PARTS]);

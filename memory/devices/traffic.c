@@ -34,6 +34,41 @@ static int64_t bytes_of(struct sender *t, const struct extent *extent) {
                       &t->s->overflow);
 }
 
+/*
+ * Devices that get a token, relative to its experts: with `deepep` it is sent
+ * once to a device with several of them (deepseek-ai/DeepEP). All choices of
+ * `top` of `count` experts are as likely.
+ */
+static double sent_once(const struct train_settings *train, int64_t count,
+                        int64_t top) {
+  double none = 1, devices = (double)train->expert_parallel;
+  double others = (double)count - (double)count / devices;
+  if (train->experts != EXPERTS_DEEPEP || top < 1)
+    return 1;
+  for (int64_t i = 0; i < top; i++)
+    none *= (others - (double)i) / (double)(count - i);
+  return devices * (1 - (none > 0 ? none : 0)) / (double)top;
+}
+
+/* Rows to experts, or back: from device to device, and then to those that share
+ * an expert. */
+static void send_rows(struct sender *t, size_t index, int64_t bytes,
+                      int64_t passes) {
+  const struct train_settings *train = t->s->train;
+  const struct tape_op *op = &t->s->trace->tape.ops.at[index];
+  const struct node *end = &t->s->step->model->nodes.at[op->node];
+  const struct node *expert = end + (end->kind->front ? -1 : 1);
+  double once = sent_once(train, expert->copies, expert->active);
+  int64_t within = experts_tensor(train);
+  bytes = stage_product(t->s, stage_product(t->s, t->passes, bytes), passes);
+  send(t, AMONG_EXPERTS, TRAFFIC_ALL_TO_ALL,
+       ring((int64_t)((double)bytes * once), train->expert_parallel));
+  if (train->experts > EXPERTS_ONE_BY_ONE &&
+      train->sequence_parallel == TOGGLE_ON && within > 1)
+    send(t, AMONG_TENSOR, TRAFFIC_ALL_GATHER,
+         stage_product(t->s, bytes, within - 1));
+}
+
 /* Adds an operation's transfers. `forward`: forward runs per pass. */
 static void send_of_op(struct sender *t, size_t index, int64_t forward,
                        bool same_input) {
@@ -75,11 +110,7 @@ static void send_of_op(struct sender *t, size_t index, int64_t forward,
     send(t, AMONG_CONTEXT, TRAFFIC_POINT_TO_POINT,
          stage_product(t->s, bytes, forward + 2));
     return;
-  case SHARD_EXCHANGE:
-    bytes = stage_product(t->s, t->passes, ring(bytes, train->expert_parallel));
-    send(t, AMONG_EXPERTS, TRAFFIC_ALL_TO_ALL,
-         stage_product(t->s, bytes, forward + 1));
-    return;
+  case SHARD_EXCHANGE: send_rows(t, index, bytes, forward + 1); return;
   case SHARD_NONE: return;
   }
 }
@@ -171,7 +202,7 @@ static void send_to_copies(struct sender *t, struct node_range nodes) {
   send_of_copies(t, stage_sum(s, g.dense, g.small), p.dense,
                  stage_sum(s, trained.dense, trained.small),
                  stage_copies(s, false));
-  if (s->train->expert_parallel > 1)
+  if (experts_apart(s->train))
     send_of_copies(t, g.expert, p.expert, trained.expert,
                    stage_copies(s, true));
 }

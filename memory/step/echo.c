@@ -25,7 +25,7 @@ struct fragment {
   struct fragment *next; /* an older one with this hash */
   bool there;
   int64_t node;
-  bool in_place;
+  bool in_place, gated;
   const struct share *share; /* of experts */
   int in_count;
   struct seen in[MOST_INPUTS];
@@ -146,7 +146,8 @@ static const struct fragment *find(struct echo *echo, int64_t index,
   const uint32_t *like = echo->model->like;
   int count = echo->model->nodes.at[index].input_count;
   for (struct fragment *f = *place_of(echo, index); f; f = f->next)
-    if (f->there && f->in_place == tape->in_place && f->share == tape->share &&
+    if (f->there && f->in_place == tape->in_place &&
+        f->gated == tape->gated && f->share == tape->share &&
         like[f->node] == like[index] && same_inputs(tape, f, in, count))
       return f;
   return NULL;
@@ -204,6 +205,7 @@ void echo_begin(struct echo *echo, int64_t index, const size_t *in) {
   f->there = false;
   f->node = index;
   f->in_place = tape->in_place;
+  f->gated = tape->gated;
   f->share = tape->share;
   f->first = tape_marks(tape);
   f->in_count = node->input_count;

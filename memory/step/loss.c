@@ -95,6 +95,7 @@ static enum width loss_width(const struct trace *trace, size_t out,
   bool half = element_bits(own ? own : options->element) == 16;
   bool copied = options->loss_dtype == LOSS_DTYPE_F32 ||
                 options->loss_dtype == LOSS_DTYPE_INPLACE ||
+                options->loss_dtype == LOSS_DTYPE_OVERWRITTEN ||
                 options->loss_dtype == LOSS_DTYPE_SHIFTED;
   return half && copied ? WIDTH_F32 : WIDTH_NET;
 }
@@ -137,14 +138,15 @@ static size_t kernel_cross_entropy(struct trace *trace, size_t out,
  * Megatron-LM, loss_parallel() of PyTorch. With `inplace`, backward has one
  * tensor besides the saved ones; a program that writes the gradient over the
  * softmax has none (nanotron's _ShardedCrossEntropy). Forward has more, so the
- * peak is the same.
+ * peak is the same. With `overwritten` forward writes over the copy, too.
  */
 static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
                             const struct trace_options *options) {
   struct tape *tape = &trace->tape;
   struct extent values = *tape_extent(tape, out);
   enum width width = options->loss_width;
-  bool in_place = options->loss_dtype == LOSS_DTYPE_INPLACE;
+  bool over = options->loss_dtype == LOSS_DTYPE_OVERWRITTEN;
+  bool in_place = options->loss_dtype == LOSS_DTYPE_INPLACE || over;
   if (options->loss_dtype == LOSS_DTYPE_REGISTERS)
     return kernel_cross_entropy(trace, out, rows);
   size_t log = tape_run_on(
@@ -152,6 +154,7 @@ static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
       (struct operation){.name = "logsoftmax",
                          .out = extent_sample(values.count, width),
                          .keeps = in_place ? 0 : KEEPS_OUT,
+                         .result = over ? RESULT_VIEW : RESULT_NEW,
                          .gradient = in_place ? GRADIENT_SHARED : GRADIENT_NEW,
                          .by_channel = true,
                          .cast = loss_cast(options)});
@@ -160,6 +163,7 @@ static size_t cross_entropy(struct trace *trace, size_t out, int64_t rows,
       (struct operation){.name = "crossentropy",
                          .out = extent_fixed(1, width),
                          .keeps = KEEPS_IN(0),
+                         .gradient = over ? GRADIENT_SHARED : GRADIENT_NEW,
                          .scores = true,
                          .kept = {extent_sample(rows, WIDTH_INDEX),
                                   extent_fixed(1, WIDTH_F32)}});

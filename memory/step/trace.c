@@ -2,6 +2,7 @@
 #include "memory/step/trace.h"
 
 #include "base/check.h"
+#include "layers/tape/lowering.h"
 #include "memory/step/echo.h"
 #include "memory/step/copies.h"
 #include "memory/step/loss.h"
@@ -85,6 +86,20 @@ static int32_t *count_readers(const struct model *model, bool training,
   return readers;
 }
 
+/* Marks nodes whose only reader multiplies them by another node. */
+static bool *find_gated(const struct model *model, const int32_t *readers,
+                        struct arena *arena) {
+  bool *gated = arena_alloc(arena, model->nodes.count + 1, sizeof *gated);
+  for (size_t i = 0; i < model->nodes.count; i++) {
+    const struct node *node = &model->nodes.at[i];
+    for (int k = 0; k < node->input_count; k++)
+      if (node->kind->opcode == DOES_MUL && node->input_count == 2 &&
+          readers[node_input(model, node, k)] == 1)
+        gated[node_input(model, node, k)] = true;
+  }
+  return gated;
+}
+
 /* Only 16-bit tensors are copied to 32; under autocast a net has 32. */
 static enum tape_norms norms_of(const struct trace_options *options,
                                 bool half) {
@@ -103,6 +118,7 @@ struct tracing {
   size_t *behind; /* by node before a block: the node after it, or 0; NULL: no
                      blocks */
   bool *apart;    /* by node before a block: it can run expert by expert */
+  bool *gated;    /* by node: only a product reads it; NULL: glu=plain */
   struct echo *echo;
   bool around;                /* the node leads into a block, or out of it */
   VEC(struct share *) shares; /* distinct shares of experts */
@@ -160,6 +176,7 @@ static size_t run_node(struct tracing *t, int64_t index) {
   bool whole = blocks && trace_is_output(t->model, index);
   struct echo *echo =
       t->around || whole ? NULL : t->echo; /* blocks are traced by iterations */
+  tape->gated = t->gated && t->gated[index];
   tape->packed = t->options->packed && !whole;
   tape->in_blocks = t->options->in_blocks != BASE_NONE && !whole;
   tape->as_read = t->options->in_blocks == BASE_INT8;
@@ -339,7 +356,8 @@ static size_t trace_next(struct tracing *t, size_t i, size_t front) {
                              .last = true,
                              .closed = t->apart[i],
                              .out = extent_of(t->model->nodes.at[end].out)};
-  if (t->apart[i] && !t->trace->tape.lowers)
+  const struct tape *tape = &t->trace->tape;
+  if (t->apart[i] && !tape->lowers && tape->experts <= EXPERTS_ONE_BY_ONE)
     trace_experts(t, i, &turn);
   else
     trace_turn(t, &turn, i);
@@ -415,6 +433,8 @@ static void trace_nodes(struct trace *trace, const struct model *model,
     if (model->nodes.at[i].param_count > most)
       most = model->nodes.at[i].param_count;
   t.node_params = arena_alloc(arena, (size_t)most + 1, sizeof *t.node_params);
+  if (options->glu == GLU_FUSED)
+    t.gated = find_gated(model, t.readers, arena);
   find_blocks(&t, arena);
   bool leaps = copies_may_leap(model, options);
   struct copier *copier = copies_open(trace, model, options, leaps);
@@ -439,6 +459,7 @@ void trace_model(struct trace *trace, const struct model *model,
   tape->half = options->half;
   tape->attention = options->attention;
   tape->norms = norms_of(options, options->half);
+  tape->experts = (enum tape_experts)options->experts;
   if (!tape->mixed && model_other_type(model, options->element) != NO_NODE)
     tape->element = options->element;
   tape->promote = promote;

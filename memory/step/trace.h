@@ -61,6 +61,8 @@ struct trace_options {
   bool lowers, single; /* struct tape */
   int norms;           /* enum tape_norms; 0: NORMS_PLAIN */
   int attention;       /* enum tape_attention */
+  int glu;             /* enum tape_glu; 0: GLU_PLAIN */
+  int experts;         /* enum tape_experts; 0: EXPERTS_ONE_BY_ONE */
   bool packed; /* frozen matrices are in blocks unless they give an output;
                 * their products keep their inputs */
   const struct train_settings *train; /* the losses of the outputs */

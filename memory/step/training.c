@@ -278,6 +278,8 @@ void step_trace(struct step *step, struct arena *arena) {
       .element = train->dtype,
       .norms = train->norms,
       .attention = train->attention,
+      .glu = train->glu,
+      .experts = train->experts,
       .packed = train->base && (profile->packed_keeps_input ||
                                 base_kernel(train->base) == BASE_INT8),
       .in_blocks = train->precision == PRECISION_MIXED

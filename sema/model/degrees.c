@@ -127,11 +127,14 @@ static void check_experts(struct check *c) {
           "`tensor_parallel`");
 }
 
-/* Checks that expert parallel divides data parallel; offers one that does. */
+/* Checks that experts' devices divide those of a stage; offers some that do. */
 static void check_data(struct check *c) {
-  int64_t degree = c->train->expert_parallel, data = c->train->data_parallel;
-  int64_t most = data, below = data / degree * degree;
-  if (data % degree == 0)
+  const struct train_settings *train = c->train;
+  int64_t degree = train->expert_parallel, within = experts_tensor(train);
+  int64_t rest = train->tensor_parallel * train->context_parallel / within;
+  int64_t data = train->data_parallel, all = data * rest, most = all;
+  int64_t step = degree / gcd_i64(degree, rest), below = data / step * step;
+  if (all % degree == 0)
     return;
   for (size_t i = 0; i < c->model->nodes.count; i++)
     if (c->model->nodes.at[i].copies > 1)
@@ -139,21 +142,75 @@ static void check_data(struct check *c) {
   struct span place = place_of(c, "expert_parallel");
   c->good = false;
   struct diagnostic *d =
-      diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
-           "expert_parallel=%" PRId64 " does not divide %" PRId64
-           " devices of data_parallel",
-           degree, data);
+      rest == 1
+          ? diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
+                 "expert_parallel=%" PRId64 " does not divide %" PRId64
+                 " devices of data_parallel",
+                 degree, data)
+          : diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
+                 "expert_parallel=%" PRId64 " does not divide %" PRId64
+                 " devices that have the same layers",
+                 degree, all);
   if (below)
     given_help(d, place,
                "the nearest that work: `data_parallel=%" PRId64
                "` and `data_parallel=%" PRId64 "`; or `expert_parallel=%" PRId64
                "`",
-               below, below + degree, most);
+               below, below + step, most);
   else
     given_help(d, place,
                "the nearest that works: `data_parallel=%" PRId64
                "`, or `expert_parallel=%" PRId64 "`",
-               degree, most);
+               step, most);
+}
+
+static bool has_experts(const struct model *model) {
+  bool has = false;
+  for (size_t i = 0; i < model->nodes.count; i++)
+    has = has || model->nodes.at[i].copies > 1;
+  return has;
+}
+
+/* Checks tensor-parallel devices of experts: some of those of layers. */
+static void check_within(struct check *c) {
+  const struct train_settings *train = c->train;
+  int64_t within = experts_tensor(train);
+  if (within == train->tensor_parallel)
+    return;
+  if (!has_experts(c->model)) {
+    needs(c, "expert_tensor_parallel",
+          "expert_tensor_parallel splits experts, but the net has none",
+          "add `moe experts=8 top=2 { .. }`; or leave it out");
+    return;
+  }
+  check_divides(c, place_of(c, "expert_tensor_parallel"),
+                "expert_tensor_parallel", within, train->tensor_parallel,
+                "devices of tensor_parallel");
+  if (c->good && train->sequence_parallel != TOGGLE_ON)
+    needs(c, "expert_tensor_parallel",
+          "expert_tensor_parallel differs from tensor_parallel only where "
+          "tokens are split, too",
+          "add `sequence_parallel=on`");
+}
+
+/* Checks that no device gets more rows than there are. */
+static void check_imbalance(struct check *c) {
+  int64_t most = c->train->expert_parallel;
+  if (c->train->imbalance <= most * 1000000)
+    return;
+  if (most == 1) {
+    needs(c, "imbalance", "imbalance needs devices that share experts",
+          "add `expert_parallel=8`; one device gets all rows");
+    return;
+  }
+  struct span place = place_of(c, "imbalance");
+  c->good = false;
+  given_help(diag(c->diags, OUT_OF_RANGE, place,
+                  "the %" PRId64 " devices of expert_parallel cannot get more "
+                  "than all rows",
+                  most),
+             place, "`imbalance=%" PRId64 "` is the maximum: one gets all",
+             most);
 }
 
 static void check_zero(struct check *c) {
@@ -321,6 +378,8 @@ static void check_alone(struct check *c) {
   check_heads(c);
   check_positions(c);
   check_experts(c);
+  check_within(c);
+  check_imbalance(c);
   check_schedule(c);
   check_base(c);
   check_loss(c);
@@ -508,7 +567,9 @@ void degrees_idle(const struct model *model, const struct settings *settings,
        has_loss(t, LOSS_CROSSENTROPY),
        "a loss whose kernel computes in registers",
        "use `loss=crossentropy`, or leave it out");
-  idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_INPLACE,
+  idle(&c, "loss_dtype",
+       t->loss_dtype == LOSS_DTYPE_INPLACE ||
+           t->loss_dtype == LOSS_DTYPE_OVERWRITTEN,
        has_loss(t, LOSS_CROSSENTROPY), "a loss with a softmax",
        "use `loss=crossentropy`, or leave it out");
   idle(&c, "loss_dtype", t->loss_dtype == LOSS_DTYPE_SHIFTED,

@@ -120,6 +120,8 @@ static const char patches_words[] = PATCHES(CHOICE_WORD);
 #define RUNTIME_WORDS (&runtime_words[1])
 #define SAVED_WORDS (&saved_words[1])
 #define NORM_WORDS (&NORMS[1])
+#define GLU_WORDS (&GLUS[1])
+#define EXPERT_WORDS (&EXPERT_KERNELS[1])
 #define ATTENTION_WORDS (&ATTENTION_KERNELS[1])
 #define UNIT_WORDS (&unit_words[1])
 #define GATHER_WORDS \

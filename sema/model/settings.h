@@ -47,6 +47,7 @@ enum optimizer {
   choice(LOSS_DTYPE_F32, "f32") choice(LOSS_DTYPE_SAME, "same") \
       choice(LOSS_DTYPE_REGISTERS, "registers")                 \
           choice(LOSS_DTYPE_INPLACE, "inplace")                 \
+          choice(LOSS_DTYPE_OVERWRITTEN, "overwritten")         \
               choice(LOSS_DTYPE_SHIFTED, "shifted")
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
@@ -60,6 +61,10 @@ enum optimizer {
   choice(SAVED_I8, "i8") choice(SAVED_I4, "i4") choice(SAVED_I2, "i2")
 /* In the order of enum tape_norms. */
 #define NORMS " plain fused efficient float"
+/* In the order of enum tape_glu. */
+#define GLUS " plain fused"
+/* In the order of enum tape_experts. */
+#define EXPERT_KERNELS " one_by_one grouped deepep"
 /* In the order of enum tape_attention. */
 #define ATTENTION_KERNELS " fused naive eager"
 #define UNITS(choice) choice(UNIT_BLOCK, "block") choice(UNIT_LAYER, "layer")
@@ -275,6 +280,19 @@ struct slice settings_choice(const struct settings *settings,
 
 /* "nvfp4", or the list "nvfp4 head"; empty: that of the other values. */
 struct slice settings_weights(const struct infer_settings *infer);
+
+/* Tensor-parallel devices of an expert. */
+static inline int64_t experts_tensor(const struct train_settings *train) {
+  return train->expert_tensor_parallel ? train->expert_tensor_parallel
+                                       : train->tensor_parallel;
+}
+
+/* True if a device has other experts than its data-parallel copies of layers.
+ */
+static inline bool experts_apart(const struct train_settings *train) {
+  return train->expert_parallel > 1 ||
+         experts_tensor(train) != train->tensor_parallel;
+}
 
 /* The type in which gradients of parameters are summed. */
 static inline int gradient_element(const struct train_settings *train) {
