@@ -93,7 +93,7 @@ static struct probe {
     {"attention", LM, "", "naive"},
     {"norms", LM, "", "efficient"},
     {"glu", GLU, "", "fused"},
-    {"experts", MOE, "batch=512", "grouped"},
+    {"moe", MOE, "batch=512", "grouped"},
     {"profile", LM, "", "torch1-cpu"},
     {"accumulate", LM, "", "2"},
     {"keep_gradients", LM, "", "on"},

@@ -19,6 +19,8 @@ KINDS = (
     ("nanotron, pipelines", "nanotron", True),
     ("nanotron, without", "nanotron", False),
     ("Megatron, first stage", "megatron", None),
+    ("Megatron, experts", "mcore", None),
+    ("ms-swift, experts", "swift", None),
     ("torchtitan, 405B", "torchtitan", None),
     ("litgpt, LoRA in bf16", "litgpt", False),
     ("litgpt, nf4, nf4-dq", "litgpt", True),
@@ -67,6 +69,8 @@ def ratio_of(netc, row):
     stages = training.get("parallel", {}).get("stages")
     if row["value"] == "peak":
         mine = max(s["peak_bytes"] for s in stages or [training])
+    elif row["value"] == "last":
+        mine = stages[-1]["peak_bytes"]
     else:
         mine = sum(stages[0].get(f, 0) for f in row["value"].split("+"))
     return mine / float(row["printed"]) / float(row["unit"])

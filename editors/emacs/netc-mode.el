@@ -54,7 +54,7 @@
     inplace dtype like optimizer update clip paged ema precision
     gradient_dtype saved_dtype base loss loss_dtype rule norms attention
     profile glu keep_gradients keep_outputs checkpoint gpu gather unit
-    reshard prefetch bucket offload experts sequence_parallel keep_gathered
+    reshard prefetch bucket offload moe sequence_parallel keep_gathered
     flat_gather schedule cut runtime board weight_dtype fold fuse overlap
     patches stream cache cache_v state_dtype step flash sampler gpu_layers
     tensor_split host_experts fits

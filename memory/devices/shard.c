@@ -252,7 +252,7 @@ static void find_exchanged(const struct sharding *s, size_t index,
   bool sum = op->facts->in_count > 2;
   struct extent *moved = &s->shards->moved[index];
   *moved = whole_value(s, sum ? input_of(s->tape, op, 1) : op->first_out);
-  if (train->experts <= EXPERTS_ONE_BY_ONE)
+  if (train->moe <= EXPERTS_ONE_BY_ONE)
     facts->gathered = facts->back_gathered = *moved;
   if (s->sequence && s->folded)
     divide(moved, s->devices);
@@ -319,7 +319,7 @@ void shard_trace(struct trace *trace, const struct model *model,
                        .within = experts_tensor(train),
                        .imbalance = min_i64(train->imbalance,
                                             train->expert_parallel * MILLION),
-                       .folded = train->experts > EXPERTS_ONE_BY_ONE ||
+                       .folded = train->moe > EXPERTS_ONE_BY_ONE ||
                                  experts_tensor(train) !=
                                      train->tensor_parallel,
                        .sequence = train->sequence_parallel == TOGGLE_ON &&

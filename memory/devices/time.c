@@ -69,9 +69,9 @@ const char *time_missing(const struct model *model,
     return "published runs train all parameters";
   if (has_experts(model) && !knows_experts(gpu))
     return "published runs on this card have no experts, or disagree";
-  if (has_experts(model) && train->experts <= EXPERTS_ONE_BY_ONE)
+  if (has_experts(model) && train->moe <= EXPERTS_ONE_BY_ONE)
     return "published runs have no experts one after the other: "
-           "`experts=grouped`";
+           "`moe=grouped`";
   if (!is_decoder(model))
     return "published runs are of language models";
   return NULL;

@@ -43,7 +43,7 @@ static double sent_once(const struct train_settings *train, int64_t count,
                         int64_t top) {
   double none = 1, devices = (double)train->expert_parallel;
   double others = (double)count - (double)count / devices;
-  if (train->experts != EXPERTS_DEEPEP || top < 1)
+  if (train->moe != EXPERTS_DEEPEP || top < 1)
     return 1;
   for (int64_t i = 0; i < top; i++)
     none *= (others - (double)i) / (double)(count - i);
@@ -63,7 +63,7 @@ static void send_rows(struct sender *t, size_t index, int64_t bytes,
   bytes = stage_product(t->s, stage_product(t->s, t->passes, bytes), passes);
   send(t, AMONG_EXPERTS, TRAFFIC_ALL_TO_ALL,
        ring((int64_t)((double)bytes * once), train->expert_parallel));
-  if (train->experts > EXPERTS_ONE_BY_ONE &&
+  if (train->moe > EXPERTS_ONE_BY_ONE &&
       train->sequence_parallel == TOGGLE_ON && within > 1)
     send(t, AMONG_TENSOR, TRAFFIC_ALL_GATHER,
          stage_product(t->s, bytes, within - 1));

@@ -279,7 +279,7 @@ void step_trace(struct step *step, struct arena *arena) {
       .norms = train->norms,
       .attention = train->attention,
       .glu = train->glu,
-      .experts = train->experts,
+      .experts = train->moe,
       .packed = train->base && (profile->packed_keeps_input ||
                                 base_kernel(train->base) == BASE_INT8),
       .in_blocks = train->precision == PRECISION_MIXED
