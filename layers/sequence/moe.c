@@ -369,26 +369,24 @@ static bool is_grouped(const struct tape *tape) {
 /* Rows in another order. */
 static size_t permute(struct tape *tape, const char *name, size_t in,
                       struct extent out, struct extent map) {
-  return tape_run_on(tape, in,
-                     (struct operation){.name = name,
-                                        .out = out,
-                                        .layout = LAYOUT_ROWS,
-                                        .kept = {map}});
+  return tape_run_on(
+      tape, in,
+      (struct operation){
+          .name = name, .out = out, .layout = LAYOUT_ROWS, .kept = {map}});
 }
 
 /* An exchange of rows among devices. */
 static size_t send_rows(struct tape *tape, const char *name, size_t in,
                         struct extent out) {
-  return tape_run_on(tape, in,
-                     (struct operation){.name = name,
-                                        .out = out,
-                                        .layout = LAYOUT_ROWS,
-                                        .exchanges = true});
+  return tape_run_on(
+      tape, in,
+      (struct operation){
+          .name = name, .out = out, .layout = LAYOUT_ROWS, .exchanges = true});
 }
 
 /* The scores in 32 bits, as softmax has them; of all experts, with zeros. */
-static size_t choose_grouped(const struct moe *moe, struct tape *tape,
-                             size_t x, int64_t tokens) {
+static size_t choose_grouped(const struct moe *moe, struct tape *tape, size_t x,
+                             int64_t tokens) {
   struct extent all =
       extent_sample(size_product(tokens, moe->experts), WIDTH_NET);
   struct extent mask = all, full = all;
@@ -402,11 +400,10 @@ static size_t choose_grouped(const struct moe *moe, struct tape *tape,
                                      .param_count = 1 + (moe->bias > 0),
                                      .guarded = true,
                                      .cast = CAST_LOW});
-  return tape_run_on(tape, scores,
-                     (struct operation){.name = "scores",
-                                        .out = full,
-                                        .keeps = KEEPS_OUT,
-                                        .kept = {mask}});
+  return tape_run_on(
+      tape, scores,
+      (struct operation){
+          .name = "scores", .out = full, .keeps = KEEPS_OUT, .kept = {mask}});
 }
 
 static size_t grouped_router(const struct layer *layer, struct tape *tape,

@@ -107,8 +107,7 @@ struct bound_cluster bound_cluster_of(const struct train_settings *train,
                                       const struct gpu *gpu, int64_t devices,
                                       int64_t network) {
   struct bound_cluster cluster = {gpu, devices, 1, network};
-  cluster.of_host =
-      min_i64(train->host_devices ? train->host_devices : 8, devices);
+  cluster.of_host = min_i64(devices_of_host(train), devices);
   if (!network)
     cluster.network = gpu->links[LINK_FAR];
   if (!cluster.network) /* no link beats the bus */
@@ -338,9 +337,6 @@ static double far_part(enum among among, const struct train_settings *train,
   switch (among) {
   case AMONG_TENSOR: ring = ring_of(tensor, 1, cluster); break;
   case AMONG_CONTEXT: ring = ring_of(context, tensor, cluster); break;
-  case AMONG_EXPERTS:
-    ring = ring_of(train->expert_parallel, experts_tensor(train), cluster);
-    return ring.count < 2 ? 0 : (ring.count - ring.inside) / (ring.count - 1);
   case AMONG_COPIES:
     if (train->shard_devices)
       return 0;
@@ -355,6 +351,16 @@ static double far_part(enum among among, const struct train_settings *train,
   return ring.count < 2 ? 0 : (ring.hosts - 1) / (ring.count - 1);
 }
 
+/* Bytes that must go from host to host. */
+static double far_bytes(enum among among, const struct train_settings *train,
+                        const struct stage *stage,
+                        const struct bound_cluster *cluster) {
+  double bytes = (double)stage->sent_among[among];
+  if (among == AMONG_EXPERTS)
+    return (double)stage->sent_far;
+  return far_part(among, train, cluster) * bytes;
+}
+
 /* A rate of 0 is unknown and adds no time; netc_place checks for it. */
 static double sending(double bytes, int64_t rate) {
   return rate ? bytes / ((double)rate * 1e6) : 0;
@@ -365,10 +371,9 @@ void bound_links(const struct train_settings *train, const struct stage *stage,
                  struct place_bound *bound) {
   double near = 0, far = 0;
   for (int i = 0; i < AMONG_HOST; i++) {
-    double bytes = (double)stage->sent_among[i];
-    double part = far_part((enum among)i, train, cluster);
-    far += part * bytes;
-    near += (1 - part) * bytes;
+    double leaves = far_bytes((enum among)i, train, stage, cluster);
+    far += leaves;
+    near += larger((double)stage->sent_among[i] - leaves, 0);
   }
   double host = (double)stage->sent_among[AMONG_HOST];
   const int64_t *links = cluster->gpu->links;
@@ -381,12 +386,12 @@ double bound_sent(const struct train_settings *train, enum among among,
                   const struct stage *stage,
                   const struct bound_cluster *cluster) {
   double bytes = (double)stage->sent_among[among];
-  double far = far_part(among, train, cluster) * bytes;
+  double far = far_bytes(among, train, stage, cluster);
   const int64_t *links = cluster->gpu->links;
   if (among == AMONG_HOST)
     return sending(bytes, links[LINK_HOST]);
   return larger(sending(far, cluster->network),
-                sending(bytes - far, links[LINK_NEAR]));
+                sending(larger(bytes - far, 0), links[LINK_NEAR]));
 }
 
 struct place_bound bound_find(const struct work *work, const struct step *step,

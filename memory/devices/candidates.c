@@ -151,8 +151,7 @@ static void each_pipeline(struct lister *l, int64_t devices) {
     int64_t copies = devices / stages;
     if (devices % stages != 0 || !may_be(chosen->pipeline, 1, stages) ||
         !may_be(chosen->data_parallel, 1, copies) ||
-        !are_groups(&l->now, copies) ||
-        l->request->batch % copies != 0 ||
+        !are_groups(&l->now, copies) || l->request->batch % copies != 0 ||
         (stages == 1 && chosen->virtual_stages > 1))
       continue;
     l->now.pipeline = stages;
@@ -174,7 +173,6 @@ static bool shares(struct lister *l) {
   trial.train.context_parallel = l->now.context_parallel;
   trial.train.expert_parallel = l->now.expert_parallel;
   trial.train.expert_tensor_parallel = l->now.expert_tensor_parallel;
-  trial.train.imbalance = 1000000; /* of one device nothing is uneven */
   trial.train.microbatches = 0;
   arena_open_in(&scratch, l->arena);
   model.arena = &scratch;

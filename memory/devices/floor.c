@@ -119,11 +119,14 @@ static const struct floor_sharing *sharing_of(struct floor *f,
                                   t->context_parallel,
                                   t->expert_parallel,
                                   experts_tensor(t),
-                                  {0}};
+                                  {0},
+                                  0};
   arena_open_in(&scratch, f->arena);
-  if (parallel_find(&step, &scratch, &scratch, &parallel))
+  if (parallel_find(&step, &scratch, &scratch, &parallel)) {
     for (int i = 0; i < AMONG_COPIES; i++)
       found->sent[i] = parallel.stages.at[0].sent_among[i];
+    found->far = parallel.stages.at[0].sent_far;
+  }
   arena_close(&scratch);
   return found;
 }
@@ -147,6 +150,7 @@ static double sent_seconds(struct floor *f, const struct train_settings *t) {
   double parameters = t->keep_small ? 0 : f->bytes * f->values[end] * ring;
   for (int i = 0; i < AMONG_COPIES; i++)
     stage.sent_among[i] = (int64_t)(each * samples * (double)sharing->sent[i]);
+  stage.sent_far = (int64_t)(each * samples * (double)sharing->far);
   double sent = (t->zero == 0 ? 2 : t->zero == 1 ? 1 : passes) * gradients;
   if (t->zero == 3)
     sent +=

@@ -17,7 +17,7 @@ struct floor_passage {
 /* Bytes of a sample's passes among devices that share layers. */
 struct floor_sharing {
   int64_t tensor, sequence, context, expert, within;
-  int64_t sent[AMONG_COUNT];
+  int64_t sent[AMONG_COUNT], far; /* of those to experts, to other hosts */
 };
 
 /* The largest stage's share of all MACs. */

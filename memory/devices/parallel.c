@@ -382,8 +382,8 @@ static void find_host(struct search *s, struct parallel *parallel) {
   int64_t most = 0;
   for (size_t p = 0; p < parallel->stages.count; p++)
     most = max_i64(most, parallel->stages.at[p].host);
-  parallel->host_devices = min_i64(
-      s->train->host_devices ? s->train->host_devices : 8, parallel->devices);
+  parallel->host_devices =
+      min_i64(devices_of_host(s->train), parallel->devices);
   parallel->host = stage_product(s, most, parallel->host_devices);
 }
 

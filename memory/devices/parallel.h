@@ -54,7 +54,8 @@ struct stage {
   int64_t host;                    /* in the host's memory */
   int64_t sent[TRAFFIC_COUNT];     /* per step; it receives as many */
   int64_t sent_among[AMONG_COUNT]; /* the same bytes by group */
-  int64_t touched; /* by a microbatch's operations other than products */
+  int64_t sent_far; /* of those to experts, bytes that leave the host */
+  int64_t touched;  /* by a microbatch's operations other than products */
 };
 
 struct parallel {

@@ -80,10 +80,10 @@ static void find_rank(struct placement *p) {
   p->sent = b->near > b->far ? b->near : b->far;
   p->sent = p->sent > b->host ? p->sent : b->host;
   double seconds = p->time.likely > 0 ? p->time.likely : b->step;
-  p->rank = rounded(p->time.predicted > 0
-                        ? p->time.predicted
-                        : seconds * floor_behind(p->time.likely > 0,
-                                                 &p->settings));
+  p->rank =
+      rounded(p->time.predicted > 0
+                  ? p->time.predicted
+                  : seconds * floor_behind(p->time.likely > 0, &p->settings));
 }
 
 /* Measures a candidate as a report does; false if impossible or too large. */

@@ -87,9 +87,8 @@ static int64_t devices_of(const struct sharding *s, bool routed) {
 /* Rows of the device whose experts get the most. */
 static void unbalance(const struct sharding *s, struct extent *extent) {
   int64_t rest = size_product(extent->count % MILLION, s->imbalance);
-  extent->count =
-      size_sum(size_product(extent->count / MILLION, s->imbalance),
-               ceil_div_i64(rest, MILLION));
+  extent->count = size_sum(size_product(extent->count / MILLION, s->imbalance),
+                           ceil_div_i64(rest, MILLION));
 }
 
 /* Divides by tokens; fixed extents have none. */
@@ -99,8 +98,8 @@ static void divide_positions(const struct sharding *s, struct extent *extent,
     return;
   bool routed = is_routed(s, node, extent), folded = routed && s->folded;
   if (s->sequence && (folded || !by_channel))
-    extent->count = ceil_div_i64(extent->count,
-                                 s->devices / (folded ? s->within : 1));
+    extent->count =
+        ceil_div_i64(extent->count, s->devices / (folded ? s->within : 1));
   extent->count = ceil_div_i64(extent->count, s->context);
   if (routed)
     unbalance(s, extent);
@@ -312,22 +311,21 @@ void shard_trace(struct trace *trace, const struct model *model,
                  struct arena *arena) {
   struct tape *tape = &trace->tape;
   size_t values = tape->values.count + 1;
-  struct sharding s = {.tape = tape,
-                       .model = model,
-                       .devices = train->tensor_parallel,
-                       .context = train->context_parallel,
-                       .within = experts_tensor(train),
-                       .imbalance = min_i64(train->imbalance,
-                                            train->expert_parallel * MILLION),
-                       .folded = train->moe > EXPERTS_ONE_BY_ONE ||
-                                 experts_tensor(train) !=
-                                     train->tensor_parallel,
-                       .sequence = train->sequence_parallel == TOGGLE_ON &&
-                                   train->tensor_parallel > 1,
-                       .shards = shards,
-                       .wanted = arena_alloc(arena, values, sizeof(bool)),
-                       .read = arena_alloc(arena, values, sizeof(bool)),
-                       .sharded = arena_alloc(arena, values, sizeof(bool))};
+  struct sharding s = {
+      .tape = tape,
+      .model = model,
+      .devices = train->tensor_parallel,
+      .context = train->context_parallel,
+      .within = experts_tensor(train),
+      .imbalance = min_i64(train->imbalance, train->expert_parallel * MILLION),
+      .folded = train->moe > EXPERTS_ONE_BY_ONE ||
+                experts_tensor(train) != train->tensor_parallel,
+      .sequence =
+          train->sequence_parallel == TOGGLE_ON && train->tensor_parallel > 1,
+      .shards = shards,
+      .wanted = arena_alloc(arena, values, sizeof(bool)),
+      .read = arena_alloc(arena, values, sizeof(bool)),
+      .sharded = arena_alloc(arena, values, sizeof(bool))};
   shards->share =
       arena_alloc(arena, model->params.count + 1, sizeof *shards->share);
   shards->role = arena_alloc(arena, tape->ops.count + 1, sizeof *shards->role);

@@ -27,7 +27,7 @@ struct step_time {
   double parts[TIME_PARTS]; /* of the slowest stage */
   double predicted;         /* seconds; 0: see `missing` */
   double likely; /* the same where no run was published; 0: unknown card */
-  double mfu;               /* operations without recomputation / peak */
+  double mfu;    /* operations without recomputation / peak */
   struct time_cost cost;
   const char *missing; /* why there is no estimate; or NULL */
 };

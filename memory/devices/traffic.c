@@ -35,19 +35,19 @@ static int64_t bytes_of(struct sender *t, const struct extent *extent) {
 }
 
 /*
- * Devices that get a token, relative to its experts: with `deepep` it is sent
- * once to a device with several of them (deepseek-ai/DeepEP). All choices of
- * `top` of `count` experts are as likely.
+ * Groups of devices that get a token, relative to its experts: with `deepep` it
+ * is sent once to a device, or to a host, with several of them
+ * (deepseek-ai/DeepEP). All choices of `top` of `count` experts are as likely.
  */
-static double sent_once(const struct train_settings *train, int64_t count,
-                        int64_t top) {
-  double none = 1, devices = (double)train->expert_parallel;
-  double others = (double)count - (double)count / devices;
-  if (train->moe != EXPERTS_DEEPEP || top < 1)
+static double sent_once(const struct train_settings *train,
+                        const struct node *expert, double groups) {
+  double none = 1, count = (double)expert->copies;
+  double others = count - count / groups;
+  if (train->moe != EXPERTS_DEEPEP || expert->active < 1)
     return 1;
-  for (int64_t i = 0; i < top; i++)
-    none *= (others - (double)i) / (double)(count - i);
-  return devices * (1 - (none > 0 ? none : 0)) / (double)top;
+  for (double i = 0; i < expert->active; i++)
+    none *= others > i ? (others - i) / (count - i) : 0;
+  return groups * (1 - none) / (double)expert->active;
 }
 
 /* Rows to experts, or back: from device to device, and then to those that share
@@ -58,11 +58,16 @@ static void send_rows(struct sender *t, size_t index, int64_t bytes,
   const struct tape_op *op = &t->s->trace->tape.ops.at[index];
   const struct node *end = &t->s->step->model->nodes.at[op->node];
   const struct node *expert = end + (end->kind->front ? -1 : 1);
-  double once = sent_once(train, expert->copies, expert->active);
-  int64_t within = experts_tensor(train);
+  int64_t within = experts_tensor(train), degree = train->expert_parallel;
+  int64_t inside = max_i64(min_i64(devices_of_host(train) / within, degree), 1);
+  double hosts = (double)ceil_div_i64(degree, inside);
   bytes = stage_product(t->s, stage_product(t->s, t->passes, bytes), passes);
+  double all = (double)bytes;
   send(t, AMONG_EXPERTS, TRAFFIC_ALL_TO_ALL,
-       ring((int64_t)((double)bytes * once), train->expert_parallel));
+       ring((int64_t)(all * sent_once(train, expert, (double)degree)), degree));
+  t->stage->sent_far = stage_sum(
+      t->s, t->stage->sent_far,
+      (int64_t)(all * sent_once(train, expert, hosts) * (1 - 1 / hosts)));
   if (train->moe > EXPERTS_ONE_BY_ONE &&
       train->sequence_parallel == TOGGLE_ON && within > 1)
     send(t, AMONG_TENSOR, TRAFFIC_ALL_GATHER,

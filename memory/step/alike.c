@@ -25,10 +25,11 @@ static void mix(struct mixer *m, uint64_t value) {
 
 static void mix_extent(struct mixer *m, const struct extent *extent) {
   mix(m, (uint64_t)extent->count);
-  mix(m, (uint64_t)extent->at_once << 18 | (uint64_t)extent->routed << 17 | (uint64_t)extent->pages << 16 |
-             (uint64_t)extent->several << 15 | (uint64_t)extent->meets << 14 |
-             (uint64_t)extent->width << 3 | (uint64_t)extent->mask << 2 |
-             (uint64_t)extent->whole << 1 | extent->fixed);
+  mix(m, (uint64_t)extent->at_once << 18 | (uint64_t)extent->routed << 17 |
+             (uint64_t)extent->pages << 16 | (uint64_t)extent->several << 15 |
+             (uint64_t)extent->meets << 14 | (uint64_t)extent->width << 3 |
+             (uint64_t)extent->mask << 2 | (uint64_t)extent->whole << 1 |
+             extent->fixed);
 }
 
 /* A shared parameter equals none of another part, so its index goes in. */

@@ -142,15 +142,14 @@ static void check_data(struct check *c) {
   struct span place = place_of(c, "expert_parallel");
   c->good = false;
   struct diagnostic *d =
-      rest == 1
-          ? diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
-                 "expert_parallel=%" PRId64 " does not divide %" PRId64
-                 " devices of data_parallel",
-                 degree, data)
-          : diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
-                 "expert_parallel=%" PRId64 " does not divide %" PRId64
-                 " devices that have the same layers",
-                 degree, all);
+      rest == 1 ? diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
+                       "expert_parallel=%" PRId64 " does not divide %" PRId64
+                       " devices of data_parallel",
+                       degree, data)
+                : diag(c->diags, GROUPS_DO_NOT_DIVIDE, place,
+                       "expert_parallel=%" PRId64 " does not divide %" PRId64
+                       " devices that have the same layers",
+                       degree, all);
   if (below)
     given_help(d, place,
                "the nearest that work: `data_parallel=%" PRId64
@@ -378,8 +377,6 @@ static void check_alone(struct check *c) {
   check_heads(c);
   check_positions(c);
   check_experts(c);
-  check_within(c);
-  check_imbalance(c);
   check_schedule(c);
   check_base(c);
   check_loss(c);
@@ -391,6 +388,8 @@ static void check_others(struct check *c) {
       c->train->tensor_parallel == 1)
     needs(c, "sequence_parallel", "sequence_parallel needs tensor_parallel",
           "write `tensor_parallel=8 sequence_parallel=on`");
+  check_within(c);
+  check_imbalance(c);
   check_data(c);
   check_zero(c);
   check_offload(c);

@@ -281,6 +281,11 @@ struct slice settings_choice(const struct settings *settings,
 /* "nvfp4", or the list "nvfp4 head"; empty: that of the other values. */
 struct slice settings_weights(const struct infer_settings *infer);
 
+/* Devices of a host, if there are as many. */
+static inline int64_t devices_of_host(const struct train_settings *train) {
+  return train->host_devices ? train->host_devices : 8;
+}
+
 /* Tensor-parallel devices of an expert. */
 static inline int64_t experts_tensor(const struct train_settings *train) {
   return train->expert_tensor_parallel ? train->expert_tensor_parallel
