@@ -55,7 +55,7 @@ static const struct row {
   "add { rmsnorm; attention 4 causal } {}\nadd { rmsnorm\n"                \
   "moe experts=8 top=2 { linear 512 gelu; linear 64 } } {}\n}\nlinear 200" \
   "\ntrain batch=8 optimizer=adam loss=crossentropy\n"
-#define GLU                                                              \
+#define GLU                                                            \
   "input 32 x 64\nmul { linear 256 silu } { linear 256 }\nlinear 10\n" \
   "train batch=8 optimizer=adam loss=crossentropy\n"
 #define LORA                                                              \

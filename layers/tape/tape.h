@@ -236,9 +236,9 @@ struct tape {
   bool asked_in_place; /* by the layer itself, not by the setting */
   bool half;           /* products have 16 bits: the net's, or autocast's */
   enum tape_norms norms;
-  int attention;  /* enum tape_attention */
-  bool gated;     /* the layer's only reader multiplies it by another path, in
-                   * one kernel with it */
+  int attention; /* enum tape_attention */
+  bool gated;    /* the layer's only reader multiplies it by another path, in
+                  * one kernel with it */
   enum tape_experts experts; /* 0: one after the other */
   bool packed;    /* products keep their input for a frozen matrix in blocks */
   bool in_blocks; /* products with a frozen matrix in blocks give the type of

@@ -146,9 +146,9 @@ static const struct fragment *find(struct echo *echo, int64_t index,
   const uint32_t *like = echo->model->like;
   int count = echo->model->nodes.at[index].input_count;
   for (struct fragment *f = *place_of(echo, index); f; f = f->next)
-    if (f->there && f->in_place == tape->in_place &&
-        f->gated == tape->gated && f->share == tape->share &&
-        like[f->node] == like[index] && same_inputs(tape, f, in, count))
+    if (f->there && f->in_place == tape->in_place && f->gated == tape->gated &&
+        f->share == tape->share && like[f->node] == like[index] &&
+        same_inputs(tape, f, in, count))
       return f;
   return NULL;
 }

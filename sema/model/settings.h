@@ -47,8 +47,8 @@ enum optimizer {
   choice(LOSS_DTYPE_F32, "f32") choice(LOSS_DTYPE_SAME, "same") \
       choice(LOSS_DTYPE_REGISTERS, "registers")                 \
           choice(LOSS_DTYPE_INPLACE, "inplace")                 \
-          choice(LOSS_DTYPE_OVERWRITTEN, "overwritten")         \
-              choice(LOSS_DTYPE_SHIFTED, "shifted")
+              choice(LOSS_DTYPE_OVERWRITTEN, "overwritten")     \
+                  choice(LOSS_DTYPE_SHIFTED, "shifted")
 #define RULES(choice) choice(RULE_OPTIMIZER, "optimizer") choice(RULE_X3, "x3")
 #define PIPELINES(choice)                                                 \
   choice(PIPELINE_PIPEDREAM, "pipedream") choice(PIPELINE_GPIPE, "gpipe") \
