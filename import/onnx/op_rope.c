@@ -139,11 +139,12 @@ static bool near(double a, double b) {
   return fabs(a - b) <= 2e-3;
 }
 
-/* The rotation of feature i from one position to the next. */
+/* The rotation of feature i from one position to the next. The tables have at
+ * most 32 bits; atan2() has 54 KB of numbers in a static program. */
 static double speed_of(const struct onnx_table *c, const struct onnx_table *s,
                        int64_t i) {
   int64_t next = c->steps > 1;
-  return atan2(value_at(s, next, i), value_at(c, next, i));
+  return atan2f((float)value_at(s, next, i), (float)value_at(c, next, i));
 }
 
 /* Sets a pair's speed; false if another table has a different one. */
