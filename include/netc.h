@@ -146,6 +146,7 @@ enum netc_mode {
   NETC_FOR_PLACE, /* for netc_place: a degree may be given without the degrees
                      that it needs; memory is that of one device */
   NETC_FOR_FIT,   /* verdict only, without the largest batch and ways out */
+  NETC_FOR_TABLE, /* without ways out */
 };
 NETC_API enum netc_status netc_mode(struct netc *netc, enum netc_mode mode);
 
@@ -794,6 +795,12 @@ NETC_API enum netc_status netc_buffer(struct netc *netc, size_t index,
                                       struct netc_buffer *buffer);
 NETC_API enum netc_status netc_answer(struct netc *netc, bool predict,
                                       struct netc_answer *answer);
+/*
+ * Answers as if training on another card, without another load. Returns
+ * NETC_USAGE if that needs one, or if there is no such card.
+ */
+NETC_API enum netc_status netc_answer_on(struct netc *netc, const char *gpu,
+                                         struct netc_answer *answer);
 NETC_API enum netc_status netc_verdict(struct netc *netc,
                                        struct netc_verdict *verdict);
 NETC_API enum netc_status netc_prediction(struct netc *netc,

@@ -267,6 +267,7 @@ static enum netc_status find_memory(struct netc *netc) {
     return outcome(load);
   node_turns_find(&load->model);
   load->compiled.memory.fit.alone = netc->mode == NETC_FOR_FIT;
+  load->compiled.memory.fit.plain = netc->mode == NETC_FOR_TABLE;
   load->compiled.memory.beside =
       (struct beside_nets){netc->beside.at, netc->beside.count};
   if (memory_find(&load->model, settings, &load->diags, &load->compiled.memory))

@@ -110,23 +110,41 @@ enum netc_status netc_time(struct netc *netc, struct netc_time *time) {
 
 struct answer_call {
   bool predict;
-  bool strict; /* refuse settings without effect */
+  const char *gpu; /* another card than the load's; or NULL */
+  bool strict;     /* refuse settings without effect */
   struct answer found;
   /* Copies that outlive the call. */
   struct serving_answer served;
   struct firmware firmware;
 };
 
+/* Judges the step on the other card; false: that needs a load. */
+static bool move(struct call *call, const struct answer_call *asked,
+                 struct settings *settings, struct memory *memory) {
+  const char *several;
+  const struct load *load = call->netc->load;
+  int gpu = gpu_find(&call->netc->gpus, slice_of(asked->gpu), &several);
+  if (gpu && !asked->predict && !load->compared.count &&
+      memory_on_card(memory, settings, gpu, &call->scratch))
+    return true;
+  context_say(call->netc, "load the net for `%s`", asked->gpu);
+  call->status = NETC_USAGE;
+  return false;
+}
+
 static void call_answer(struct call *call) {
   struct answer_call *asked = call->request;
   const struct load *load = call->netc->load;
   struct model model = load->model;
+  struct settings settings = load->settings;
+  struct memory memory = load->compiled.memory;
   asked->predict = uses_prediction(call->netc, asked->predict);
-  if (asked->strict && !uses_all(call, "answer", asked->predict))
+  if ((asked->strict && !uses_all(call, "answer", asked->predict)) ||
+      (asked->gpu && !move(call, asked, &settings, &memory)))
     return;
   struct answer_request request = {.model = &model,
-                                   .settings = &load->settings,
-                                   .memory = &load->compiled.memory,
+                                   .settings = &settings,
+                                   .memory = &memory,
                                    .predict = asked->predict,
                                    .arena = &call->scratch};
   model.arena = &call->scratch;
@@ -150,17 +168,16 @@ static enum netc_status find_answer(struct netc *netc,
   return context_call(netc, CALL_READS, call_answer, asked);
 }
 
-enum netc_status netc_answer(struct netc *netc, bool predict,
-                             struct netc_answer *answer) {
+static enum netc_status fill_answer(struct netc *netc, struct answer_call *call,
+                                    struct netc_answer *answer) {
   static const enum netc_question questions[] = {
       [ASKED_TRAINING] = NETC_TRAINING,
       [ASKED_PREDICTION] = NETC_PREDICTION,
       [ASKED_SERVING] = NETC_SERVING};
-  struct answer_call asked = {.predict = predict, .strict = true};
-  enum netc_status status = find_answer(netc, &asked);
-  const struct answer *a = &asked.found;
-  const struct serving_answer *served = &asked.served;
-  const struct firmware *board = &asked.firmware;
+  enum netc_status status = find_answer(netc, call);
+  const struct answer *a = &call->found;
+  const struct serving_answer *served = &call->served;
+  const struct firmware *board = &call->firmware;
   if (status != NETC_OK)
     return status;
   struct netc_answer found = {.question = questions[a->asked],
@@ -194,6 +211,18 @@ enum netc_status netc_answer(struct netc *netc, bool predict,
                               .flash_bytes = board->flash,
                               .flash_room_bytes = board->flash_room};
   return FILL(answer, &found);
+}
+
+enum netc_status netc_answer(struct netc *netc, bool predict,
+                             struct netc_answer *answer) {
+  struct answer_call call = {.predict = predict, .strict = true};
+  return fill_answer(netc, &call, answer);
+}
+
+enum netc_status netc_answer_on(struct netc *netc, const char *gpu,
+                                struct netc_answer *answer) {
+  struct answer_call call = {.gpu = gpu, .strict = true};
+  return fill_answer(netc, &call, answer);
 }
 
 enum netc_status netc_verdict(struct netc *netc, struct netc_verdict *verdict) {

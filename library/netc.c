@@ -444,7 +444,7 @@ enum netc_status netc_recall(struct netc *netc, bool on) {
 
 enum netc_status netc_mode(struct netc *netc, enum netc_mode mode) {
   enum netc_status status = may_change(netc);
-  if (status == NETC_OK && (unsigned)mode > NETC_FOR_FIT) {
+  if (status == NETC_OK && (unsigned)mode > NETC_FOR_TABLE) {
     context_say(netc, "unknown mode %d", (int)mode);
     status = NETC_USAGE;
   }

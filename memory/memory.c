@@ -176,6 +176,21 @@ bool memory_largest_batches(const struct memory *memory, size_t count,
   return true;
 }
 
+bool memory_on_card(struct memory *memory, struct settings *settings, int gpu,
+                    struct arena *arena) {
+  struct train_settings *train = &settings->train;
+  if (!memory->step || !train->gpu || train->memory || settings->budget_given ||
+      train->checkpoint == CHECKPOINT_AUTO ||
+      settings->infer.tensor_split > SPLIT_OFF)
+    return false;
+  struct step step = *memory->step;
+  train->gpu = step.settings.gpu = gpu;
+  if (gpu_lacks(settings, false)) /* a warning may be an error */
+    return false;
+  fit_on_device(&step, arena, &memory->fit);
+  return true;
+}
+
 /* A step with settings of its own, for searches over them. */
 struct simulated {
   struct training training; /* without sharing among devices */

@@ -40,6 +40,13 @@ struct memory {
 bool memory_largest_batches(const struct memory *memory, size_t count,
                             const int64_t *bytes, int64_t *batches);
 
+/*
+ * Judges the step of `memory` on card `gpu` in `settings`, whose device is
+ * changed. False: the step or a message may depend on the device.
+ */
+bool memory_on_card(struct memory *memory, struct settings *settings, int gpu,
+                    struct arena *arena);
+
 /* The step of the most loaded device, which may be the only one. */
 struct stage memory_device(const struct memory *memory);
 

@@ -400,19 +400,27 @@ enum fit_verdict fit_verdict(const struct fit *fit) {
                    fit->host_room);
 }
 
-void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
+void fit_on_device(const struct step *step, struct arena *arena,
+                   struct fit *fit) {
   struct fit_tries trials = {0};
-  struct fit_tried given = try_step(step, 0, arena);
-  *fit = (struct fit){.alone = fit->alone,
-                      .peak = given.peak,
-                      .host = given.host,
-                      .host_room = step->settings.host_memory};
+  struct fit_tried given = {step->settings.batch, fit->peak, fit->host,
+                            fit->line};
   *VEC_PUSH(arena, &trials.all) = fit_held(&step->settings, given);
   fit->device = fit_device(&step->settings, false);
-  if (fit->alone)
-    return;
-  fit->largest_batch =
-      fit_largest_batch(step, fit->device.room, &trials, arena);
-  if (fit_verdict(fit) != VERDICT_FITS)
+  if (!fit->alone)
+    fit->largest_batch =
+        fit_largest_batch(step, fit->device.room, &trials, arena);
+}
+
+void fit_find(const struct step *step, struct arena *arena, struct fit *fit) {
+  struct fit_tried given = try_step(step, 0, arena);
+  *fit = (struct fit){.alone = fit->alone,
+                      .plain = fit->plain,
+                      .peak = given.peak,
+                      .host = given.host,
+                      .host_room = step->settings.host_memory,
+                      .line = given.line};
+  fit_on_device(step, arena, fit);
+  if (!fit->alone && !fit->plain && fit_verdict(fit) != VERDICT_FITS)
     find_ways(step, fit, arena);
 }

@@ -25,9 +25,11 @@ struct fit_device {
 
 struct fit {
   bool alone; /* only the verdict is wanted */
+  bool plain; /* no ways out are wanted */
   struct fit_device device;
   int64_t peak;             /* most loaded device */
   int64_t host, host_room;  /* use and size of a host's memory; 0: unknown */
+  struct peak_line line;    /* of the peak */
   int64_t largest_batch;    /* 0: not even one sample fits */
   VEC(struct way_out) ways; /* that fit; for tight or too large steps */
 };
@@ -102,5 +104,10 @@ int64_t fit_peak(const struct model *model, const struct train_settings *train,
 
 /* Fills in `fit`; the ways are in the model's arena. */
 void fit_find(const struct step *step, struct arena *arena, struct fit *fit);
+
+/* Judges a step whose peak is known on the device of the settings, without ways
+ * out. Checkpoints must not depend on the device. */
+void fit_on_device(const struct step *step, struct arena *arena,
+                   struct fit *fit);
 
 #endif
