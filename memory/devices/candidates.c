@@ -271,11 +271,11 @@ static int by_least(const void *a, const void *b) {
 }
 
 void candidates_find(const struct place_request *request,
-                     const struct work *work, struct runs *runs,
-                     struct arena *arena, struct candidates *all) {
+                     const struct work *work, struct arena *arena,
+                     struct candidates *all) {
   struct lister l = {
       .request = request, .arena = arena, .all = all, .now = *request->train};
-  floor_open(&l.floor, request, work, runs, arena);
+  floor_open(&l.floor, request, work, arena);
   find_checkpoints(&l);
   each_tensor(&l);
   if (all->at.count)

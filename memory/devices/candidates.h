@@ -16,7 +16,7 @@ struct candidates {
 };
 
 void candidates_find(const struct place_request *request,
-                     const struct work *work, struct runs *runs,
-                     struct arena *arena, struct candidates *all);
+                     const struct work *work, struct arena *arena,
+                     struct candidates *all);
 
 #endif

@@ -1,9 +1,12 @@
 /* Floor: lower bounds of a placement without simulating it. */
 #include "memory/devices/floor.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "memory/checkpoint/checkpoint.h"
 #include "memory/devices/cut.h"
+#include "memory/devices/stage.h"
 #include "memory/devices/time.h"
 #include "memory/devices/touched.h"
 
@@ -27,8 +30,7 @@ static void find_values(struct floor *f) {
 }
 
 void floor_open(struct floor *floor, const struct place_request *request,
-                const struct work *work, struct runs *runs,
-                struct arena *arena) {
+                const struct work *work, struct arena *arena) {
   const struct train_settings *train = request->train;
   const struct model *model = request->model;
   struct param_range all = {.end = model->params.count};
@@ -36,7 +38,6 @@ void floor_open(struct floor *floor, const struct place_request *request,
   struct train_settings own = *train;
   *floor = (struct floor){.request = request,
                           .work = work,
-                          .runs = runs,
                           .arena = arena,
                           .missing =
                               time_missing(model, train, request->cluster.gpu)};
@@ -92,7 +93,7 @@ passage_of(struct floor *f, int64_t checkpoint, int64_t samples) {
   return found;
 }
 
-/* Runs one sample on one stage, once per way of sharding layers. */
+/* Follows one sample on one stage, once per way of sharding layers. */
 static const struct floor_sharing *sharing_of(struct floor *f,
                                               const struct train_settings *t) {
   struct floor_sharing *found = f->sharings.at;
@@ -104,9 +105,7 @@ static const struct floor_sharing *sharing_of(struct floor *f,
         found->within == experts_tensor(t))
       return found;
   struct arena scratch;
-  struct parallel parallel = {0};
-  struct step step = {
-      .model = f->request->model, .settings = *t, .runs = f->runs};
+  struct step step = {.model = f->request->model, .settings = *t};
   step.settings.batch = step.settings.accumulate = 1;
   step.settings.data_parallel = t->expert_parallel;
   step.settings.pipeline = step.settings.virtual_stages = 1;
@@ -122,11 +121,9 @@ static const struct floor_sharing *sharing_of(struct floor *f,
                                   {0},
                                   0};
   arena_open_in(&scratch, f->arena);
-  if (parallel_find(&step, &scratch, &scratch, &parallel)) {
-    for (int i = 0; i < AMONG_COPIES; i++)
-      found->sent[i] = parallel.stages.at[0].sent_among[i];
-    found->far = parallel.stages.at[0].sent_far;
-  }
+  struct stage stage = traffic_of_layers(&step, &scratch);
+  memcpy(found->sent, stage.sent_among, sizeof found->sent);
+  found->far = stage.sent_far;
   arena_close(&scratch);
   return found;
 }

@@ -17,7 +17,7 @@ struct floor_passage {
 /* Bytes of a sample's passes among devices that share layers. */
 struct floor_sharing {
   int64_t tensor, sequence, context, expert, within;
-  int64_t sent[AMONG_COUNT], far; /* of those to experts, to other hosts */
+  int64_t sent[AMONG_COPIES], far; /* of those to experts, to other hosts */
 };
 
 /* The largest stage's share of all MACs. */
@@ -35,7 +35,6 @@ struct floor {
   VEC(struct floor_passage) passages;
   VEC(struct floor_sharing) sharings;
   VEC(struct floor_stage) stages;
-  struct runs *runs;
   struct net_borders *borders; /* NULL: not computed yet */
   const char *missing;         /* why times cannot be estimated; or NULL */
 };
@@ -52,8 +51,7 @@ static inline double floor_behind(bool known,
 }
 
 void floor_open(struct floor *floor, const struct place_request *request,
-                const struct work *work, struct runs *runs,
-                struct arena *arena);
+                const struct work *work, struct arena *arena);
 
 /* Lower bounds of a placement's seconds, estimated or by the bound, and of the
  * bytes of its most loaded device. */

@@ -258,7 +258,7 @@ void place_find(const struct place_request *request, struct arena *arena,
       .room = device.room};
   f.work = work_find(request->model, request->train, arena);
   cuts_all(request->model, &f.places, arena);
-  candidates_find(request, &f.work, &f.runs, arena, &all);
+  candidates_find(request, &f.work, arena, &all);
   placing->tried = (int64_t)all.at.count;
   placing->found = placing->tried > 0;
   if (!placing->found)

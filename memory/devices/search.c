@@ -285,23 +285,35 @@ static void find_tape(struct search *s, struct step *own,
   find_parts(s, keeps ? remember(s, step) : known);
 }
 
-void search_open(struct search *s, struct step *own, const struct step *step,
-                 struct arena *arena) {
+static void begin(struct search *s, struct step *own, const struct step *step,
+                  struct arena *arena) {
   *own = (struct step){.model = step->model, .settings = step->settings};
-  const struct train_settings *train = &own->settings; /* types are chosen */
   own->ranges.at = step->ranges.at;
   own->ranges.count = step->ranges.count;
   own->runs = step->runs;
+  *s = (struct search){.step = own,
+                       .arena = arena,
+                       .train = &own->settings, /* types are chosen */
+                       .trace = &own->trace,
+                       .microbatch = own->settings.batch,
+                       .microbatches = 1};
+}
+
+void search_open_tape(struct search *s, struct step *own,
+                      const struct step *step, struct arena *arena) {
+  begin(s, own, step, arena);
+  step_trace(own, arena);
+  shard_trace(&own->trace, own->model, &own->settings, &s->shards, arena);
+}
+
+void search_open(struct search *s, struct step *own, const struct step *step,
+                 struct arena *arena) {
+  begin(s, own, step, arena);
+  const struct train_settings *train = s->train;
   if (!own->runs) {
     own->runs = ARENA_NEW(arena, struct runs);
     own->runs->arena = arena;
   }
-  *s = (struct search){.step = own,
-                       .arena = arena,
-                       .train = train,
-                       .trace = &own->trace,
-                       .microbatch = train->batch,
-                       .microbatches = 1};
   find_tape(s, own, step);
   s->stages = (size_t)min_i64(train->pipeline, (int64_t)s->units);
   s->parts = s->stages;

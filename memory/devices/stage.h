@@ -56,6 +56,10 @@ struct copies_of {
 void search_open(struct search *s, struct step *own, const struct step *step,
                  struct arena *arena);
 
+/* The same without cuts, sums of parameters and earlier tapes. */
+void search_open_tape(struct search *s, struct step *own,
+                      const struct step *step, struct arena *arena);
+
 /* The usual places to cut the net. */
 struct net_borders;
 const struct net_borders *search_borders(struct search *s);
@@ -115,6 +119,10 @@ struct stage stage_measure(struct search *s, size_t from, size_t to);
 
 /* Bytes that weight gradients read: inputs, and gradients of outputs. */
 int64_t stage_weight_bytes(struct search *s, struct node_range nodes);
+
+/* Bytes that a device sends to others that share its layers, in a step of one
+ * stage; 0 on overflow. */
+struct stage traffic_of_layers(const struct step *step, struct arena *arena);
 
 /* Finds the bytes that a device of the stage sends: traffic.c. */
 void stage_traffic(struct search *s, struct stage *stage);

@@ -246,3 +246,13 @@ void stage_traffic(struct search *s, struct stage *stage) {
                                s->microbatch));
   }
 }
+
+struct stage traffic_of_layers(const struct step *step, struct arena *arena) {
+  struct search s;
+  struct step own;
+  struct stage stage = {0};
+  struct sender t = {&s, &stage, step->settings.accumulate};
+  search_open_tape(&s, &own, step, arena);
+  send_of_part(&t, (struct node_range){0, (int64_t)step->model->nodes.count});
+  return s.overflow ? (struct stage){0} : stage;
+}
