@@ -84,6 +84,25 @@ static void find_saves(struct lives *l, struct arena *arena) {
   l->saves = saves.at;
 }
 
+/* Copies what is known of each use, since spans read it often. */
+static void find_ends(struct lives *l, struct arena *arena) {
+  size_t ops = l->tape->ops.count;
+  l->ends = arena_room(arena, l->first_use[0] + 1, sizeof *l->ends);
+  l->made = arena_alloc(arena, ops + 1, sizeof *l->made);
+  for (size_t i = 0; i < ops; i++)
+    for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
+      const struct use_of *use = &l->uses[k];
+      const struct life *life = &l->life[use->storage];
+      bool makes = life->made == i;
+      l->made[i] += makes ? life->bytes : 0;
+      l->ends[k] = (struct read_end){
+          life->made, use->next < life->saved ? use->next : life->saved,
+          life->bytes};
+      if (life->stays) /* replaces the earlier one */
+        l->ends[k] = (struct read_end){NO_OP, makes ? NO_OP : 0, life->bytes};
+    }
+}
+
 /* An output that is also saved is in memory during all of backward. */
 static void add_held(const struct lives *l, struct op_level *levels,
                      bool packs) {
@@ -138,6 +157,7 @@ bool lives_open(struct lives *l, const struct step *step,
   find_held(l, step);
   find_uses(l, arena);
   find_saves(l, arena);
+  find_ends(l, arena);
   add_held(l, l->levels, true);
   if (l->again != l->levels)
     add_held(l, l->again, false);

@@ -25,6 +25,13 @@ struct use_of {
   uint32_t storage, next; /* next: the next operation with it, or NO_OP */
 };
 
+/* When a recomputed tensor is freed after a use: if its checkpoint starts at
+ * most at `made`, and ends at most at `idle`. */
+struct read_end {
+  uint32_t made, idle;
+  int64_t bytes;
+};
+
 struct lives {
   const struct tape *tape;
   struct life *life;       /* by storage */
@@ -32,9 +39,11 @@ struct lives {
   struct op_level *again;  /* the same inside a checkpoint */
   struct use_of *uses; /* of operation i: [first_use[i + 1], first_use[i]) */
   uint32_t *first_use;
-  uint32_t *saves;      /* storages that operation i is the first to save: */
-  uint32_t *first_save; /* [first_save[i], first_save[i + 1]) */
-  bool single;          /* the batch is 1, so that some copies are views */
+  struct read_end *ends; /* of the same uses */
+  int64_t *made;         /* bytes that each operation makes */
+  uint32_t *saves;       /* storages that operation i is the first to save: */
+  uint32_t *first_save;  /* [first_save[i], first_save[i + 1]) */
+  bool single;           /* the batch is 1, so that some copies are views */
 };
 
 /* Runs a step without checkpoints; false if a sum passes 2^63 - 1. */

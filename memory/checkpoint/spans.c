@@ -87,6 +87,19 @@ static void number_crossings(struct spans *s) {
         s->bits[i * row + cut] = (uint64_t)1 << next++;
 }
 
+static void list_crossings(struct spans *s) {
+  VEC(uint32_t) over = {0};
+  s->first_over = arena_alloc(s->arena, s->units + 2, sizeof *s->first_over);
+  for (size_t cut = 0; cut <= s->units; cut++) {
+    for (size_t i = 0; i < s->crossings.count; i++)
+      if (leads_over(&s->crossings.at[i], cut + 1) ||
+          leads_over(&s->crossings.at[i], cut))
+        *VEC_PUSH(s->arena, &over) = (uint32_t)i;
+    s->first_over[cut + 1] = over.count;
+  }
+  s->over = over.at;
+}
+
 /* Units without recomputation */
 
 /* A sweep over the operations of a unit. */
@@ -107,15 +120,6 @@ static void end_turn(struct sweep *w, uint32_t storage, int64_t goes) {
 
 static void last_turn(struct sweep *w) {
   *VEC_PUSH(w->s->arena, &w->s->turns) = (struct turn){w->most, SIZE_MAX, 0};
-}
-
-/* Bytes that operation i makes. */
-static int64_t made_bytes(const struct lives *l, size_t i) {
-  int64_t bytes = 0;
-  for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++)
-    if (l->life[l->uses[k].storage].made == i)
-      bytes += l->life[l->uses[k].storage].bytes;
-  return bytes;
 }
 
 /* Bytes made from `first` on that operation i is the first to save. */
@@ -173,7 +177,7 @@ static void run_forward(struct sweep *w) {
   for (size_t i = w->first; i < w->end; i++) {
     begin_packed(w, i);
     w->alive +=
-        made_bytes(l, i) + l->levels[i].kept + kept_bytes(l, i, w->first, true);
+        l->made[i] + l->levels[i].kept + kept_bytes(l, i, w->first, true);
     if (l->levels[i].forward >= 0)
       w->most = max_i64(w->most,
                         w->alive + l->levels[i].forward + l->levels[i].stays);
@@ -242,7 +246,7 @@ static void first_forward(struct spans *s, size_t from) {
   for (size_t unit = from; unit < s->units; unit++) {
     for (size_t i = s->op[unit]; i < s->op[unit + 1]; i++) {
       const struct op_level *level = &l->again[i];
-      alive += made_bytes(l, i);
+      alive += l->made[i];
       if (level->forward >= 0)
         most = max_i64(most, alive + cached + level->forward + level->stays +
                                  level->kept);
@@ -285,15 +289,12 @@ static int64_t most_again(const struct lives *l, size_t first, size_t end) {
   int64_t alive = 0, most = 0;
   for (size_t i = first; i < end; i++) {
     const struct op_level *level = &l->again[i];
-    alive += made_bytes(l, i) + level->kept;
+    alive += l->made[i] + level->kept;
     if (level->forward >= 0)
       most = max_i64(most, alive + level->forward);
-    for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
-      const struct life *life = &l->life[l->uses[k].storage];
-      bool idle = l->uses[k].next >= end && life->saved >= end;
-      if (life->stays ? life->made == i : idle && life->made >= first)
-        alive -= life->bytes; /* replaces the earlier one */
-    }
+    for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++)
+      if (l->ends[k].idle >= end && l->ends[k].made >= first)
+        alive -= l->ends[k].bytes;
   }
   return most;
 }
@@ -401,6 +402,7 @@ void spans_open(struct spans *s) {
   arena_open_in(&scratch, s->arena);
   const struct used *used = find_used(s, &scratch);
   number_crossings(s);
+  list_crossings(s);
   measure_units(s, used, &scratch);
   arena_close(&scratch);
   measure_spans(s);

@@ -62,6 +62,9 @@ struct spans {
   int64_t *outputs;        /* of the net, made before each unit */
   VEC(struct turn) turns;
   VEC(struct span_crossing) crossings;
+  /* Crossings made in units [0, c] and used from c on, for each cut c: */
+  uint32_t *over;
+  size_t *first_over; /* [first_over[c], first_over[c + 1]) */
   uint64_t *bits; /* of crossing i over cut c at i * (units + 2) + c; 0: it does
                      not cross, or is not tracked */
 };

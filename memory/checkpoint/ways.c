@@ -56,7 +56,9 @@ struct hop {
 /* Adds the bytes that a hop holds, and those that cross it unheld. */
 static void cross(const struct spans *s, uint64_t kept, struct hop *hop) {
   uint64_t inside = span_bits(hop->from, hop->to);
-  for (size_t i = 0; i < s->crossings.count; i++) {
+  for (size_t k = s->first_over[hop->from]; k < s->first_over[hop->from + 1];
+       k++) {
+    size_t i = s->over[k];
     const struct span_crossing *c = &s->crossings.at[i];
     bool before = leads_over(c, hop->from);
     bool held = before && kept & span_bit(s, i, hop->from);
