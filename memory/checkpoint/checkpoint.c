@@ -1,6 +1,8 @@
 /* Checkpoints: layers that keep only their inputs until backward. */
 #include "memory/checkpoint/checkpoint.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "memory/checkpoint/ways.h"
 #include "sema/repeat/iteration.h"
@@ -68,13 +70,32 @@ static void checkpoint_blocks(struct step *step, struct arena *arena) {
 
 /* Choosing */
 
+/* Need of a choice, whatever the optimizer is. */
+struct measured {
+  const struct node_range *ranges;
+  size_t count;
+  int64_t extra_macs;
+  int64_t passes; /* peak without lasting memory; INT64_MAX: too large */
+};
+
+/* A step without checkpoints, kept for steps that differ in the optimizer. */
+struct spans_known {
+  struct train_settings asked; /* before types are chosen */
+  struct step plain;
+  struct spans spans;
+  struct arena *arena;
+  bool opened; /* the spans are known */
+  VEC(struct measured) all;
+};
+
 /* The search: the best and the last measured choice. */
 struct choosing {
   struct step *step;
   int64_t memory;
   struct arena *arena;
-  struct spans spans;
-  int64_t around; /* bytes besides the passes */
+  struct spans_known *known;
+  struct training training; /* of the step without checkpoints */
+  int64_t around;           /* bytes besides the passes */
   struct step best, last;
   int64_t best_peak, last_peak;
   bool found;
@@ -88,12 +109,48 @@ static void take_ranges(struct step *to, const struct step *from,
     *VEC_PUSH(arena, &to->ranges) = from->ranges.at[i];
 }
 
+static const struct measured *find_measured(const struct spans_known *known,
+                                            const struct step *trial) {
+  size_t count = trial->ranges.count;
+  for (size_t i = 0; i < known->all.count; i++)
+    if (known->all.at[i].count == count &&
+        (count == 0 || memcmp(known->all.at[i].ranges, trial->ranges.at,
+                              count * sizeof *trial->ranges.at) == 0))
+      return &known->all.at[i];
+  return NULL;
+}
+
+/* Runs a trial and remembers its need. */
+static const struct measured *
+measure(struct spans_known *known, struct step *trial, struct arena *scratch) {
+  enum { MOST_MEASURED = 1024 };
+  struct simulation s = {.peaks_only = true, .skips = true};
+  struct training t;
+  size_t count = trial->ranges.count;
+  step_trace(trial, scratch);
+  bool fits = step_measure(trial, scratch, &s, &t);
+  if (known->all.count == MOST_MEASURED)
+    known->all.count = 0;
+  struct node_range *ranges =
+      arena_alloc(known->arena, count + 1, sizeof *ranges);
+  for (size_t i = 0; i < count; i++)
+    ranges[i] = trial->ranges.at[i];
+  struct measured *measured = VEC_PUSH(known->arena, &known->all);
+  *measured = (struct measured){ranges, count, trial->extra_macs,
+                                fits ? max_i64(t.forward, t.backward) -
+                                           (t.standing - t.paged)
+                                     : INT64_MAX};
+  return measured;
+}
+
 /* Measures the ranges of a trial, which becomes the last choice. */
 static void measure_last(struct choosing *c, struct step *trial,
                          struct arena *scratch) {
-  struct peak_line line;
-  step_trace(trial, scratch);
-  c->last_peak = step_peak(trial, 0, scratch, &line);
+  const struct measured *m = find_measured(c->known, trial);
+  if (!m)
+    m = measure(c->known, trial, scratch);
+  trial->extra_macs = m->extra_macs;
+  c->last_peak = max_i64(c->training.step, size_sum(c->around, m->passes));
   take_ranges(&c->last, trial, c->arena);
 }
 
@@ -105,7 +162,7 @@ static bool choose_and_measure(struct choosing *c, int64_t budget,
                                int64_t *most) {
   struct arena scratch;
   struct step trial = {.model = c->step->model, .settings = c->step->settings};
-  struct ways ways = {.spans = &c->spans, .budget = budget};
+  struct ways ways = {.spans = &c->known->spans, .budget = budget};
   arena_open_in(&scratch, c->arena);
   ways.arena = &scratch;
   bool chosen = ways_find(&ways);
@@ -114,7 +171,7 @@ static bool choose_and_measure(struct choosing *c, int64_t budget,
     trial.ranges.count = ways.count;
     measure_last(c, &trial, &scratch);
   }
-  *most = max_i64(c->around + ways.most, c->spans.training.step);
+  *most = max_i64(c->around + ways.most, c->training.step);
   arena_close(&scratch);
   return chosen;
 }
@@ -132,7 +189,7 @@ static void keep_the_better(struct choosing *c) {
 
 /* Tries segments of equally many units; the last is not checkpointed. */
 static void try_even_splits(struct choosing *c) {
-  const struct spans *s = &c->spans;
+  const struct spans *s = &c->known->spans;
   for (size_t each = 1; each < s->units; each += (each + 1) / 2) {
     struct arena scratch;
     struct step trial = {.model = c->step->model,
@@ -174,12 +231,57 @@ static void bisect_budget(struct choosing *c, int64_t budget, bool chosen) {
 
 static void find_best(struct choosing *c) {
   int64_t most, budget = c->memory - c->around;
-  spans_open(&c->spans);
+  if (!c->known->opened)
+    spans_open(&c->known->spans);
+  c->known->opened = true;
   bool chosen = choose_and_measure(c, budget, &most);
   if (chosen && c->last_peak == most)
     keep_the_better(c);
-  else if (chosen || c->spans.fenced)
+  else if (chosen || c->known->spans.fenced)
     bisect_budget(c, budget, chosen);
+}
+
+/* Traces the step without checkpoints; the first one is to be remembered. */
+static struct spans_known *make_known(const struct step *step,
+                                      const struct train_settings *asked,
+                                      struct arena *arena) {
+  bool first = step->runs && !step->runs->spans;
+  struct arena *own = first ? step->runs->arena : arena;
+  struct spans_known *known = ARENA_NEW(own, struct spans_known);
+  known->arena = own;
+  memcpy(&known->asked, asked, sizeof *asked); /* padding bytes included */
+  known->plain =
+      (struct step){.model = step->model, .settings = step->settings};
+  known->spans = (struct spans){.step = &known->plain, .arena = own};
+  step_trace(&known->plain, own);
+  return known;
+}
+
+/* Measures the step without checkpoints; false if a sum passes 2^63 - 1. */
+static bool measure_plain(struct choosing *c) {
+  const struct step *step = c->step;
+  struct train_settings asked;
+  struct spans_known *known = step->runs ? step->runs->spans : NULL;
+  memcpy(&asked, &step->settings, sizeof asked);
+  if (asked.update != UPDATE_BACKWARD) /* else it steps in the passes */
+    asked.optimizer = 0;
+  c->known = known;
+  if (known && memcmp(&known->asked, &asked, sizeof asked) == 0) {
+    struct arena scratch;
+    struct step plain = known->plain;
+    struct simulation s = {.peaks_only = true, .skips = true};
+    plain.settings.optimizer = step->settings.optimizer;
+    arena_open_in(&scratch, c->arena);
+    bool fits = step_measure(&plain, &scratch, &s, &c->training);
+    arena_close(&scratch);
+    return fits;
+  }
+  c->known = make_known(step, &asked, c->arena);
+  bool fits = spans_measure(&c->known->spans);
+  c->training = c->known->spans.training;
+  if (fits && step->runs && !step->runs->spans)
+    step->runs->spans = c->known;
+  return fits;
 }
 
 /*
@@ -193,13 +295,11 @@ static bool checkpoint_auto(struct step *step, int64_t memory,
   struct choosing c = {.step = step,
                        .memory = memory,
                        .arena = arena,
-                       .spans = {.step = &plain, .arena = arena},
                        .best = plain,
                        .last = plain};
-  const struct training *t = &c.spans.training;
-  step_trace(&plain, arena);
+  const struct training *t = &c.training;
   /* Persistent memory, gradients and optimizer do not depend on the choice. */
-  if (!spans_measure(&c.spans) || t->step > memory)
+  if (!measure_plain(&c) || t->step > memory)
     return false;
   c.around = t->standing - t->paged;
   if (t->peak <= memory)
@@ -253,8 +353,7 @@ void checkpoint_choose(struct step *step, int64_t room, struct arena *arena) {
     return;
   }
   checkpoint_groups(step, arena);
+  if (train->checkpoint == CHECKPOINT_AUTO)
+    checkpoint_auto(step, room, arena);
   step_trace(step, arena);
-  if (train->checkpoint == CHECKPOINT_AUTO &&
-      checkpoint_auto(step, room, arena))
-    step_trace(step, arena);
 }

@@ -31,6 +31,7 @@ struct known_cuts {
 };
 
 struct tape_known;
+struct spans_known;
 struct net_borders;
 
 struct runs {
@@ -38,6 +39,7 @@ struct runs {
   struct tape_known *tapes;          /* of steps, the latest first */
   size_t ops;                        /* in all these tapes */
   const struct net_borders *borders; /* of the net; NULL: not computed yet */
+  struct spans_known *spans; /* of the first step with checkpoint=auto */
   VEC(struct known_cuts) cuts;
   struct ran *at; /* `room` slots, a power of two */
   size_t count, room;
