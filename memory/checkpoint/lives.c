@@ -84,23 +84,28 @@ static void find_saves(struct lives *l, struct arena *arena) {
   l->saves = saves.at;
 }
 
-/* Copies what is known of each use, since spans read it often. */
+/* Lists the uses after which a checkpoint may free its tensor. */
 static void find_ends(struct lives *l, struct arena *arena) {
   size_t ops = l->tape->ops.count;
+  uint32_t count = 0;
   l->ends = arena_room(arena, l->first_use[0] + 1, sizeof *l->ends);
+  l->first_end = arena_alloc(arena, ops + 1, sizeof *l->first_end);
   l->made = arena_alloc(arena, ops + 1, sizeof *l->made);
-  for (size_t i = 0; i < ops; i++)
+  for (size_t i = 0; i < ops; i++) {
     for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++) {
       const struct use_of *use = &l->uses[k];
       const struct life *life = &l->life[use->storage];
       bool makes = life->made == i;
+      uint32_t idle = use->next < life->saved ? use->next : life->saved;
+      struct read_end end = {life->made, idle, life->bytes};
       l->made[i] += makes ? life->bytes : 0;
-      l->ends[k] = (struct read_end){
-          life->made, use->next < life->saved ? use->next : life->saved,
-          life->bytes};
       if (life->stays) /* replaces the earlier one */
-        l->ends[k] = (struct read_end){NO_OP, makes ? NO_OP : 0, life->bytes};
+        end = (struct read_end){NO_OP, makes ? NO_OP : 0, life->bytes};
+      if (end.idle > i)
+        l->ends[count++] = end;
     }
+    l->first_end[i + 1] = count;
+  }
 }
 
 /* An output that is also saved is in memory during all of backward. */

@@ -39,11 +39,12 @@ struct lives {
   struct op_level *again;  /* the same inside a checkpoint */
   struct use_of *uses; /* of operation i: [first_use[i + 1], first_use[i]) */
   uint32_t *first_use;
-  struct read_end *ends; /* of the same uses */
-  int64_t *made;         /* bytes that each operation makes */
-  uint32_t *saves;       /* storages that operation i is the first to save: */
-  uint32_t *first_save;  /* [first_save[i], first_save[i + 1]) */
-  bool single;           /* the batch is 1, so that some copies are views */
+  struct read_end *ends; /* of operation i: [first_end[i], first_end[i + 1]) */
+  uint32_t *first_end;
+  int64_t *made;        /* bytes that each operation makes */
+  uint32_t *saves;      /* storages that operation i is the first to save: */
+  uint32_t *first_save; /* [first_save[i], first_save[i + 1]) */
+  bool single;          /* the batch is 1, so that some copies are views */
 };
 
 /* Runs a step without checkpoints; false if a sum passes 2^63 - 1. */

@@ -292,7 +292,7 @@ static int64_t most_again(const struct lives *l, size_t first, size_t end) {
     alive += l->made[i] + level->kept;
     if (level->forward >= 0)
       most = max_i64(most, alive + level->forward);
-    for (uint32_t k = l->first_use[i + 1]; k < l->first_use[i]; k++)
+    for (uint32_t k = l->first_end[i]; k < l->first_end[i + 1]; k++)
       if (l->ends[k].idle >= end && l->ends[k].made >= first)
         alive -= l->ends[k].bytes;
   }
