@@ -279,6 +279,19 @@ static void go_on_from(struct way_finding *f, size_t cut) {
 
 /* Bounds from the end */
 
+/* The first level with room for `bytes`; more levels never have less. */
+static size_t first_room(const int64_t *ahead, size_t levels, int64_t bytes) {
+  size_t low = 0, high = ahead ? levels : 0;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (ahead[middle] >= bytes)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
 /* Raises the bytes that may be held before a hop, from those after it. Both are
  * upper bounds: cached bytes and fractions of levels are ignored. */
 static void look_over(struct way_finding *f, struct front *from,
@@ -287,7 +300,10 @@ static void look_over(struct way_finding *f, struct front *from,
   const int64_t *ahead = to ? to->ahead : NULL;
   int64_t most = f->ways->budget - max_i64(hop->forward, hop->backward);
   size_t up = (size_t)((f->ways->any ? 0 : hop->macs) / f->level);
-  for (size_t i = up; i < f->levels && most >= 0; i++) {
+  if (most < 0)
+    return;
+  for (size_t i = up + first_room(ahead, f->levels, hop->holds); i < f->levels;
+       i++) {
     int64_t held = ahead ? min_i64(ahead[i - up] - hop->holds, most) : most;
     from->ahead[i] = max_i64(from->ahead[i], held);
   }

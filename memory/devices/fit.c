@@ -105,7 +105,10 @@ static void open_search(struct batch_search *s) {
   s->plain.settings.checkpoint = 0;
   s->bare = s->plain;
   checkpoint_choose(&s->plain, s->room, s->arena);
-  step_trace(&s->bare, s->arena);
+  if (s->plain.ranges.count)
+    step_trace(&s->bare, s->arena);
+  else
+    s->bare = s->plain;
 }
 
 static struct fit_tried try_batch(const struct batch_search *s,
