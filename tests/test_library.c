@@ -353,6 +353,64 @@ static void whether_it_fits_is_told_without_searches(void **state) {
   assert_int_equal(v[1].way_count, 0);
 }
 
+static struct netc *on_card(enum netc_mode mode, const char *gpu,
+                            const char *batch) {
+  struct netc *netc = netc_open(NULL, NULL);
+  assert_int_equal(netc_mode(netc, mode), NETC_OK);
+  assert_int_equal(netc_set(netc, "batch", batch), NETC_OK);
+  if (gpu)
+    assert_int_equal(netc_set(netc, "gpu", gpu), NETC_OK);
+  assert_int_equal(netc_load_text(netc, "x.net", small, strlen(small)),
+                   NETC_OK);
+  return netc;
+}
+
+/* A loaded step is judged on other cards as if it were loaded for them. */
+static void other_cards_need_no_load(void **state) {
+  (void)state;
+  static const char *const batches[] = {"1", "70000", "1000000"};
+  struct netc_gpu gpu = {.size = sizeof gpu};
+  struct netc_verdict verdict = {.size = sizeof verdict};
+  int fits = 0, all = 0;
+  for (size_t b = 0; b < 3; b++) {
+    struct netc *netc = on_card(NETC_FOR_TABLE, "t4", batches[b]);
+    assert_int_equal(netc_verdict(netc, &verdict), NETC_OK);
+    assert_int_equal(verdict.way_count, 0);
+    for (size_t i = 0; netc_gpu(NULL, i, &gpu) == NETC_OK; i += 7, all++) {
+      struct netc_answer a[2] = {{.size = sizeof *a}, {.size = sizeof *a}};
+      struct netc *other = on_card(NETC_FOR_ALL, gpu.name, batches[b]);
+      assert_int_equal(netc_answer_on(netc, gpu.name, &a[0]), NETC_OK);
+      assert_int_equal(netc_answer(other, false, &a[1]), NETC_OK);
+      assert_memory_equal(&a[0], &a[1], sizeof *a);
+      assert_true(a[0].on_device && a[0].largest_batch > 0);
+      fits += a[0].fits;
+      netc_close(other);
+    }
+    netc_close(netc);
+  }
+  assert_true(fits > 0 && fits < all);
+}
+
+static void some_cards_need_a_load(void **state) {
+  (void)state;
+  struct netc_answer a = {.size = sizeof a};
+  struct netc *netc = on_card(NETC_FOR_TABLE, "a100-80", "8");
+  assert_int_equal(netc_answer_on(netc, "nonsense", &a), NETC_USAGE);
+  assert_int_equal(netc_set(netc, "dtype", "bf16"), NETC_OK);
+  assert_int_equal(netc_load_text(netc, "x.net", small, strlen(small)),
+                   NETC_OK);
+  assert_int_equal(netc_answer_on(netc, "h100", &a), NETC_OK);
+  assert_int_equal(netc_answer_on(netc, "t4", &a), NETC_USAGE); /* no bf16 */
+  assert_int_equal(netc_set(netc, "checkpoint", "auto"), NETC_OK);
+  assert_int_equal(netc_load_text(netc, "x.net", small, strlen(small)),
+                   NETC_OK);
+  assert_int_equal(netc_answer_on(netc, "h100", &a), NETC_USAGE);
+  netc_close(netc);
+  netc = on_card(NETC_FOR_TABLE, NULL, "8");
+  assert_int_equal(netc_answer_on(netc, "h100", &a), NETC_USAGE);
+  netc_close(netc);
+}
+
 static void settings_are_checked_when_they_are_made(void **state) {
   (void)state;
   struct netc *netc = netc_open(NULL, NULL);
@@ -1110,6 +1168,8 @@ int main(void) {
       cmocka_unit_test(any_write_may_fail),
       cmocka_unit_test(a_check_computes_no_memory),
       cmocka_unit_test(whether_it_fits_is_told_without_searches),
+      cmocka_unit_test(other_cards_need_no_load),
+      cmocka_unit_test(some_cards_need_a_load),
       cmocka_unit_test(settings_are_checked_when_they_are_made),
       cmocka_unit_test(the_command_line_wins_over_the_source),
       cmocka_unit_test(sizes_of_an_input_can_be_restored),

@@ -167,6 +167,8 @@ static void read_operations(struct netc *netc) {
 
 static void read_all(struct netc *netc) {
   const struct netrt_model *model;
+  struct netc_answer other = {.size = sizeof other};
+  netc_answer_on(netc, "h100", &other);
   read_layers(netc);
   read_operations(netc);
   READ_ONE(netc_totals, netc_totals);
