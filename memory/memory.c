@@ -223,6 +223,14 @@ static bool run_step(const struct model *model,
   return true;
 }
 
+/* Traces a step with the checkpoints of a report. */
+static void trace_again(struct step *step, const struct memory *memory,
+                        struct arena *arena) {
+  for (size_t i = 0; i < memory->ranges.count; i++)
+    *VEC_PUSH(arena, &step->ranges) = memory->ranges.at[i];
+  step_trace(step, arena);
+}
+
 void memory_moments(const struct model *model, const struct settings *settings,
                     const struct memory *memory, bool shared, moment_fn *each,
                     void *user) {
@@ -231,9 +239,7 @@ void memory_moments(const struct model *model, const struct settings *settings,
   struct simulation s = {.each = each, .user = user};
   struct training same;
   arena_open_in(&scratch, model->arena);
-  for (size_t i = 0; i < memory->ranges.count; i++)
-    *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
-  step_trace(&step, &scratch);
+  trace_again(&step, memory, &scratch);
   if (shared && memory->parallel.stages.count)
     parallel_moments(&step, &memory->parallel, &scratch, each, user);
   else
@@ -251,9 +257,7 @@ struct reserved memory_reserved(const struct model *model,
       memory_device(memory).peak > INT64_MAX / 8) /* for the sums */
     return found;
   arena_open_in(&scratch, model->arena);
-  for (size_t i = 0; i < memory->ranges.count; i++)
-    *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
-  step_trace(&step, &scratch);
+  trace_again(&step, memory, &scratch);
   bool known = memory->parallel.stages.count
                    ? reserved_shared(&step, &memory->parallel, &scratch, &found)
                    : reserved_alone(&step, &memory->training, &scratch, &found);
@@ -278,9 +282,7 @@ bool memory_time(const struct model *model, const struct settings *settings,
   if (time->missing)
     return false;
   arena_open_in(&scratch, model->arena);
-  for (size_t i = 0; i < memory->ranges.count; i++)
-    *VEC_PUSH(&scratch, &step.ranges) = memory->ranges.at[i];
-  step_trace(&step, &scratch);
+  trace_again(&step, memory, &scratch);
   if (!parallel.stages.count) {
     parallel.microbatch = train->batch;
     *VEC_PUSH(&scratch, &parallel.stages) =
@@ -306,40 +308,37 @@ static void too_large(const struct model *model, struct diags *diags) {
   diag_help(d, "use a smaller batch, or smaller tensors");
 }
 
-/* The largest number of parts per stage that can be cut; at most 1: none. */
-static int64_t most_parts(const struct model *model,
-                          const struct train_settings *train, size_t units) {
-  struct train_settings other = *train;
-  int64_t parts = (int64_t)units / train->pipeline;
-  for (bool enough = false; parts > 1 && !enough; parts -= !enough) {
+/* The largest number at `changed` in the settings, at most `most`, with which
+ * the pipeline can be cut; at most 1: none. */
+static int64_t most_cut(const struct model *model,
+                        const struct train_settings *train, int64_t *changed,
+                        int64_t most) {
+  for (bool enough = false; most > 1 && !enough; most -= !enough) {
     struct arena scratch;
     struct simulated trial;
-    other.virtual_stages = parts;
-    arena_open_in(&scratch, model->arena);
-    enough = run_step(model, &other, &scratch, &trial) &&
-             trial.parallel.stages.at[0].part_count > 1;
-    arena_close(&scratch);
-  }
-  return parts;
-}
-
-/* The longest pipeline that can be cut. */
-static int64_t most_stages(const struct model *model,
-                           const struct train_settings *train, size_t units) {
-  struct train_settings other = *train;
-  int64_t stages = (int64_t)units / stage_parts(train);
-  for (bool enough = false; stages > 1 && !enough; stages -= !enough) {
-    struct arena scratch;
-    struct simulated trial;
-    other.pipeline = stages;
+    *changed = most;
     arena_open_in(&scratch, model->arena);
     enough =
-        run_step(model, &other, &scratch, &trial) &&
-        (int64_t)trial.parallel.stages.count == stages &&
+        run_step(model, train, &scratch, &trial) &&
+        (int64_t)trial.parallel.stages.count == train->pipeline &&
         (int64_t)trial.parallel.stages.at[0].part_count == stage_parts(train);
     arena_close(&scratch);
   }
-  return stages;
+  return most;
+}
+
+static int64_t most_parts(const struct model *model,
+                          const struct train_settings *train, size_t units) {
+  struct train_settings other = *train;
+  return most_cut(model, &other, &other.virtual_stages,
+                  (int64_t)units / train->pipeline);
+}
+
+static int64_t most_stages(const struct model *model,
+                           const struct train_settings *train, size_t units) {
+  struct train_settings other = *train;
+  return most_cut(model, &other, &other.pipeline,
+                  (int64_t)units / stage_parts(train));
 }
 
 static void say_stages(const struct model *model,
