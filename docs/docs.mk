@@ -10,27 +10,60 @@ wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
              -ffunction-sections -fdata-sections \
              -DNETC_NO_SETJMP -DNETC_NO_FILES -DNETC_NO_SOURCES \
              -DNETC_NO_DUMPS
-# The files of import/ that need no other library; web/absent.c is for the rest.
-wasm_readers = $(filter-out $(addprefix $(src)import/,readers.c \
-                 values.c weights.c caffe/caffe_values.c darknet/darknet_values.c \
-                 huggingface/stored.c $(if $(messages),\
-                   onnx/absent.c onnx/external_file.c onnx/kept.c)), \
-                 $(wildcard $(addprefix $(src)import/,*.c bytes/bytes.c caffe/*.c \
-                   darknet/*.c huggingface/*.c $(if $(messages),onnx/*.c,onnx/absent.c) \
-                   tensors/gguf.c tensors/tensors.c tensors/value.c tflite/*.c)))
+# The libraries of the readers: Debian has no binaries of them for WebAssembly,
+# but the sources of its packages, so that both read the same.
+DEBIAN = http://deb.debian.org/debian bookworm main
+foreign_packages = jansson zlib expat $(if $(messages),protobuf-c)
+foreign = $(addprefix jansson/src/,error hashtable hashtable_seed load memory pack_unpack \
+            strbuffer strconv utf value) \
+          $(addprefix zlib/,adler32 crc32 inffast inflate inftrees zutil) \
+          $(addprefix expat/expat/lib/,xmlparse xmlrole xmltok) \
+          $(if $(messages),protobuf-c/protobuf-c/protobuf-c)
+foreign_paths = $(addprefix -isystem $(build)/debian/, \
+                  jansson/src zlib expat/expat/lib protobuf-c)
+apt_here = apt-get -q -o Dir::State=$(abspath $(@D)) \
+           -o Dir::Cache=$(abspath $(@D)) -o APT::Sandbox::User=root \
+           -o Dir::Etc::SourceList=$(abspath $(@D))/s.list \
+           -o Dir::Etc::SourceParts=-
+# A salt without entropy, which a page has none of, is enough for one file.
+expat_config = $(@D)/expat/expat/lib/expat_config.h
+$(build)/debian/unpacked:
+	$(call need,apt-get,apt)
+	$(call need,dpkg-source,dpkg-dev)
+	@rm -rf $(@D)
+	@mkdir -p $(@D)/lists/partial $(@D)/archives/partial
+	@echo deb-src $(DEBIAN) >$(@D)/s.list
+	$(apt_here) update
+	cd $(@D) && $(apt_here) source --download-only $(foreign_packages)
+	cd $(@D) && for name in $(foreign_packages); do \
+	  dpkg-source -q --no-check -x $${name}_*.dsc $$name || exit; done
+	sed 's/@json_inline@/inline/; s/@json_have_long_long@/1/; s/@json.*@/0/' \
+	  $(@D)/jansson/src/jansson_config.h.in >$(@D)/jansson/src/jansson_config.h
+	@: >$(@D)/jansson/src/jansson_private_config.h
+	@printf '#include <%s.h>\n' stdlib unistd >$(expat_config)
+	@printf '#define %s\n' 'arc4random_buf getentropy' 'getenv(name) NULL' \
+	  >>$(expat_config)
+	@touch $@
+
+# The readers, without what files of a disk need; web/absent.c is for the rest.
+wasm_readers = $(filter-out $(addprefix $(src)import/,bytes/file.c \
+                 bytes/gzip.c huggingface/stored.c onnx/external_file.c), \
+                 $(tensors) $(readers)) \
+               $(if $(messages),$(addprefix $(src)export/,layout.c seal.c))
 wasm_objects = $(patsubst $(src)%.c,$(build)/wasm/%.o, \
                  $(library) $(wasm_readers) $(filter-out $(if $(messages),,%/onnx.c), \
-                 $(wildcard $(src)web/*.c)) \
-                 $(if $(messages),$(src)export/layout.c)) \
+                 $(wildcard $(src)web/*.c))) \
                $(patsubst %.c,$(build)/wasm/gen/%.o,$(filter %.c,$(generated)) \
-                 $(if $(messages),onnx.pb-c.c))
+                 $(if $(messages),onnx.pb-c.c torch.c)) \
+               $(patsubst %,$(build)/wasm/debian/%.o,$(foreign))
 # The page's first module has the outputs that it shows, the second, which a page
 # fetches when it is asked for others, all of them and the readers.
-few = $(addprefix $(build)/wasm/few/,library/backends.o drawing/scene/font.o)
+few = $(addprefix $(build)/wasm/few/,library/backends.o drawing/scene/font.o \
+        web/print.o)
 modules := netc more
 $(build)/wasm/netc.wasm: $(filter-out $(build)/wasm/import/% \
   $(addprefix $(build)/wasm/web/,import.o files.o onnx.o) \
-  $(build)/wasm/gen/onnx.pb-c.o $(build)/wasm/export/% \
+  $(addprefix $(build)/wasm/,gen/onnx.pb-c.o gen/torch.o export/% debian/%) \
   $(few:$(build)/wasm/few/%=$(build)/wasm/%), \
   $(wasm_objects)) $(few)
 $(build)/wasm/more.wasm: $(wasm_objects)
@@ -41,6 +74,15 @@ examples := $(wildcard $(addprefix $(src)examples/,zoo/*.net \
 $(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h $(filter %.h,$(messages:%=$(gen)/%))
 	@mkdir -p $(@D)
 	@$(wasm_cc) $(wasm_flags) -MMD -MP -c -o $@ $<
+
+$(filter $(build)/wasm/import/%,$(wasm_objects)): \
+  private wasm_flags += $(foreign_paths)
+$(filter $(build)/wasm/import/%,$(wasm_objects)): | $(build)/debian/unpacked
+$(build)/wasm/debian/%.o: $(build)/debian/unpacked
+	@mkdir -p $(@D)
+	@$(wasm_cc) $(filter-out $(strict),$(wasm_flags)) $(foreign_paths) -w \
+	  -DHAVE_STDINT_H -DHAVE_ARC4RANDOM_BUF -DXML_DTD -c -o $@ \
+	  $(build)/debian/$*.c
 
 $(build)/wasm/few/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h $(filter %.h,$(messages:%=$(gen)/%))
 	@mkdir -p $(@D)

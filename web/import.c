@@ -9,25 +9,7 @@
 #include "import/proof.h"
 #include "web/session.h"
 
-import_read_fn caffe_read, darknet_read, gguf_net_read, huggingface_read,
-    onnx_read, tflite_read;
-
 enum { MOST_TEXT = 1 << 26 }; /* bytes of a file that is read whole */
-
-/* NULL: the page does not read this kind. */
-static const struct import_reader *reader_of(enum file_kind_id kind) {
-  static const struct import_reader readers[] = {
-      {"Darknet", darknet_read, KIND_DARKNET},
-      {"Caffe", caffe_read, KIND_CAFFE},
-      {"GGUF", gguf_net_read, KIND_GGUF},
-      {"ONNX", onnx_read, KIND_ONNX},
-      {"TensorFlow Lite", tflite_read, KIND_TFLITE},
-      {"Hugging Face", huggingface_read, KIND_CONFIG}};
-  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
-    if (readers[i].kind == kind)
-      return &readers[i];
-  return NULL;
-}
 
 /* Nets of the zoo lie in the page's folder. */
 static bool find_template(const char *name, struct slice *text) {
@@ -129,7 +111,7 @@ static int open_file(struct netc *netc, struct graph *graph,
   if (!read_part(graph, store, FILE_HEAD, &file))
     return refuse(graph);
   enum file_kind_id kind = file_kind_of(path, file);
-  const struct import_reader *reader = reader_of(kind);
+  const struct import_reader *reader = import_reader_of(kind);
   if (kind != KIND_COUNT && !file_kind_fits(kind, file))
     return refuse_name(graph, kind, file.length == 0);
   if (!reader)

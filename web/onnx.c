@@ -1,13 +1,6 @@
 /* Files that import/onnx/ asks for: here they are the page's. */
 #include "import/onnx/external.h"
 
-/* A source that netc kept in a file counts only with its seal, which is of the
- * bytes that protobuf-c writes. */
-bool onnx_take_source(struct onnx *x) {
-  (void)x;
-  return false;
-}
-
 /* Values that lie in another file */
 
 void external_find(struct onnx *x, const char *folder, const char *location,

@@ -1,7 +1,7 @@
 /*
- * What the library asks of <stdio.h> and strtod, in a quarter of the code that
- * wasi-libc has for it: no files, no wide characters, no numbers in
- * hexadecimal. Doubles are written and read exactly, by integers of many words.
+ * What the library asks of <stdio.h>, strtod and strtof, in a quarter of the
+ * code that wasi-libc has for it: no files, no wide characters, no numbers in
+ * hexadecimal. Reals are written and read exactly, by integers of many words.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -328,12 +328,17 @@ int snprintf(char *to, size_t room, const char *format, ...) {
 
 /* Reading */
 
-/* The nearest double to *b * 10^power. */
-static double nearest(struct big *b, int power) {
+/* Bits of the reals of a type, and the power of two below all of them. */
+struct real_type {
+  int bits, least;
+};
+
+/* The nearest real of the type to *b * 10^power. */
+static double nearest(struct big *b, int power, struct real_type type) {
   int shift = power < 0 ? 64 - 4 * power : 0;
   shift_left(b, shift);
   bool lost = scale(b, power);
-  int over = bits_of(b) - 53, least = shift - 1074;
+  int over = bits_of(b) - type.bits, least = shift - type.least;
   over = over < least ? least : over; /* fewer bits near 0 */
   if (over > 0)
     shift_right(b, over, lost);
@@ -341,7 +346,7 @@ static double nearest(struct big *b, int power) {
   return ldexp(high * 0x1p32 + low, (over > 0 ? over : 0) - shift);
 }
 
-double strtod(const char *text, char **end) {
+static double read(const char *text, char **end, struct real_type type) {
   struct big b = {0};
   const char *at = text + (*text == '-' || *text == '+');
   int count = 0, power = 0;
@@ -375,6 +380,16 @@ double strtod(const char *text, char **end) {
   double value = !b.count               ? 0
                  : count + power > 310  ? (double)INFINITY
                  : count + power < -330 ? 0
-                                        : nearest(&b, power);
+                                        : nearest(&b, power, type);
   return *text == '-' ? -value : value;
 }
+
+double strtod(const char *text, char **end) {
+  return read(text, end, (struct real_type){53, 1074});
+}
+
+#ifndef NETC_FEW
+float strtof(const char *text, char **end) {
+  return (float)read(text, end, (struct real_type){24, 149});
+}
+#endif
