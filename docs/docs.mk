@@ -69,7 +69,7 @@ $(build)/wasm/netc.wasm: $(filter-out $(build)/wasm/import/% \
 $(build)/wasm/more.wasm: $(wasm_objects)
 playground := $(filter-out %.c,$(wildcard $(src)web/*.*))
 examples := $(wildcard $(addprefix $(src)examples/,zoo/*.net \
-  huggingface/*.net huggingface/blocks/*.net))
+  huggingface/*.net huggingface/blocks/*.net yolo/blocks/*.net))
 
 $(build)/wasm/%.o: $(src)%.c | $(gen)/scan.c $(gen)/grammar.h $(filter %.h,$(messages:%=$(gen)/%))
 	@mkdir -p $(@D)

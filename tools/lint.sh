@@ -63,8 +63,8 @@ driver/search  include base driver driver/run
 driver/import  include base import/bytes import/tensors import \
 import/pytorch import/huggingface driver
 driver/lsp     include base driver
-web            include base import import/bytes import/caffe import/darknet \
-import/huggingface import/onnx
+web            include base import import/bytes import/huggingface import/onnx \
+import/pytorch
 "
 strayed=$(for room in $order; do
   left="${left:-} $room"

@@ -1,5 +1,6 @@
 // Makes the playground: build.js MODULES FOLDER zoo/EXAMPLE.net...
 // huggingface/TEMPLATE.net... huggingface/blocks/BLOCK.net...
+// yolo/blocks/BLOCK.net...
 // index.html with netc.js, netc.css, netc.lzma and, fetched when it is needed,
 // more.lzma; netc.html, which has all of them in it; and live.html, what `-o
 // x.html --live` puts into its page. Equal input gives equal bytes.
@@ -105,7 +106,7 @@ const main = async () => {
   const page = (policy, css, js) => read("index.html")
     .replace("@csp@", () => policy).replace("@style@", () => css)
     .replace("@script@", () => js);
-  const template = (name) => /\bhuggingface\//.test(name);
+  const template = (name) => /\b(huggingface|yolo)\//.test(name);
   const packed = await pack("netc", nets.filter((n) => !template(n)));
   const more = await pack("more", nets.filter(template));
   const inside = (id, bytes) => `<script type="text/plain" id="${id}">` +

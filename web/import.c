@@ -1,12 +1,14 @@
 /*
- * Files of others that need no other library, as `netc import` reads them: a
- * file of the page becomes a source. It is read in parts (web/files.c).
+ * Files of others, as `netc import` reads them: a file of the page becomes a
+ * source. It is read in parts (web/files.c).
  */
 #include <string.h>
 
 #include "base/file.h"
 #include "import/allow.h"
 #include "import/proof.h"
+#include "import/pytorch/modules.h"
+#include "import/recognise.h"
 #include "web/session.h"
 
 enum { MOST_TEXT = 1 << 26 }; /* bytes of a file that is read whole */
@@ -43,12 +45,20 @@ static int put_source(struct netc *netc, struct arena *arena) {
   return (int)status;
 }
 
+static int put_errors(struct netc *netc) {
+  for (size_t i = 0; i < netc_diagnostic_count(netc); i++)
+    netc_diagnostic_emit(netc, i, NETC_STYLE_TEXT, web_put, NULL);
+  return NETC_ERROR;
+}
+
 /* Shows the source that was made of the file, or else its errors. */
 static int make_source(struct netc *netc, struct graph *graph,
                        const struct import_reader *reader, const char *path,
-                       struct slice file) {
-  struct import_options options = {
-      .template_of = find_template, .path = path, .folder = "."};
+                       struct slice file, bool no_source) {
+  struct import_options options = {.template_of = find_template,
+                                   .path = path,
+                                   .folder = ".",
+                                   .no_source = no_source};
   struct import_proof proof = {.netc = netc, .path = path};
   struct imported result;
   struct slice name = {path, strcspn(path, ".")};
@@ -56,13 +66,17 @@ static int make_source(struct netc *netc, struct graph *graph,
                    &options, graph, &result))
     return refuse(graph);
   web_clear();
+  if (graph->kept && import_holds(&proof, graph, &result)) {
+    web_put(NULL, graph->source.at, graph->source.length);
+    return NETC_OK;
+  }
+  if (graph->kept) { /* perhaps another version's */
+    graph_open(graph, graph->arena);
+    return make_source(netc, graph, reader, path, file, true);
+  }
   if (import_prove(&proof, graph, false, &result))
     return put_source(netc, graph->arena);
-  if (graph->failed)
-    return refuse(graph);
-  for (size_t i = 0; i < netc_diagnostic_count(netc); i++)
-    netc_diagnostic_emit(netc, i, NETC_STYLE_TEXT, web_put, NULL);
-  return NETC_ERROR;
+  return graph->failed ? refuse(graph) : put_errors(netc);
 }
 
 /* An empty file, or one of another kind than its name says. */
@@ -76,22 +90,47 @@ static int refuse_name(struct graph *graph, enum file_kind_id id, bool empty) {
   return refuse(graph);
 }
 
-/* A kind that has no reader here; `help` has at most the file's name in it. */
+/* A kind that has no reader; `help` has at most the file's name in it. */
 static int refuse_kind(struct graph *graph, enum file_kind_id id,
-                       const char *path) {
-  const struct file_kind *kind = file_kind(id == KIND_COUNT ? KIND_BINARY : id);
+                       const char *path, const char *why) {
+  const struct file_kind *kind = file_kind(id);
   struct text help = text_new(graph->arena);
   /* The program unpacks once, and names what is left. */
   const char *name = id == KIND_GZIP ? "compressed with gzip" : kind->name;
-  graph_fail(graph, 0, "this is %s%s", name,
-             kind->read ? ", which the page does not read" : "");
-  for (const char *at = kind->read ? NULL : kind->help; at && *at; at++)
+  graph_fail(graph, 0, "this is %s%s%s", name, *why ? ": " : "", why);
+  for (const char *at = kind->help; at && *at; at++)
     if (at[0] == '%' && (at[1] == 's' || at[1] == 'd'))
       text_put(&help, *++at == 's' ? path : ".");
     else
       text_putc(&help, *at);
   graph->error.help = text_slice(&help);
   return refuse(graph);
+}
+
+static bool find_zoo(void *user, const char *net, struct slice *text) {
+  struct graph *graph = user;
+  return web_find(graph_text(graph, "%s.net", net), text);
+}
+
+/* The net that a file of weights belongs to. */
+static int recognise(struct netc *netc, struct graph *graph,
+                     enum file_kind_id kind, const char *path) {
+  struct tensor_file file;
+  struct recognised found = {.label = NULL};
+  bool opened = tensors_open(&file, path, graph->arena);
+  if (opened)
+    recognise_zoo(&file, path, netc, find_zoo, graph, graph->arena, &found);
+  if (opened && !found.label)
+    recognise_chain(&file, path, netc, graph->arena, &found);
+  const char *why = !opened
+                        ? graph_text(graph, "%s", file.fault)
+                        : "its tensors do not match any net that netc knows";
+  tensors_close(&file);
+  if (!found.label)
+    return refuse_kind(graph, kind, path, why);
+  web_clear();
+  web_put(NULL, found.source.at, found.source.length);
+  return NETC_OK;
 }
 
 /* The first bytes, or all of them; false: `graph` has the error. */
@@ -107,6 +146,8 @@ static bool read_part(struct graph *graph, struct byte_store *store,
 
 static int open_file(struct netc *netc, struct graph *graph,
                      struct byte_store *store, const char *path) {
+  static const struct import_reader modules = {.name = "PyTorch",
+                                               .read = modules_read};
   struct slice file;
   if (!read_part(graph, store, FILE_HEAD, &file))
     return refuse(graph);
@@ -114,9 +155,14 @@ static int open_file(struct netc *netc, struct graph *graph,
   const struct import_reader *reader = import_reader_of(kind);
   if (kind != KIND_COUNT && !file_kind_fits(kind, file))
     return refuse_name(graph, kind, file.length == 0);
-  if (!reader)
-    return refuse_kind(graph, kind, path);
+  kind = kind == KIND_COUNT ? KIND_BINARY : kind;
   const struct file_kind *row = file_kind(kind);
+  if (!reader && row->tensors && modules_are_in(path, graph->arena))
+    return make_source(netc, graph, &modules, path, file, false);
+  if (!reader && row->tensors)
+    return recognise(netc, graph, kind, path);
+  if (!reader)
+    return refuse_kind(graph, kind, path, "");
   if (!row->header && !row->opens_file) {
     if (store->size > MOST_TEXT)
       graph_fail(graph, 0, "it has over %d bytes", MOST_TEXT);
@@ -125,7 +171,7 @@ static int open_file(struct netc *netc, struct graph *graph,
   }
   if (file.length >= 3 && memcmp(file.at, "\xEF\xBB\xBF", 3) == 0)
     file = slice_from(file, 3);
-  return make_source(netc, graph, reader, path, file);
+  return make_source(netc, graph, reader, path, file, false);
 }
 
 /* A file of the page as a source, or what is wrong with it. */
