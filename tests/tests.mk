@@ -140,6 +140,19 @@ check-web: $(build)/netc $(build)/web/netc.html
 	  node tests/playground.js $(abspath $(build))/netc \
 	  $(abspath $(build))/page $(abspath $(build))/web
 
+# The same in Firefox, what a browser of another maker may do differently.
+FIREFOX = /usr/bin/firefox-esr
+check-firefox: $(build)/netc $(build)/web/netc.html
+	@test -x $(FIREFOX) || { echo "check-firefox needs Firefox:" \
+	  "apt-get install firefox-esr" >&2; exit 1; }
+	@NODE_PATH=$(NODE_PATH) node -e 'require("puppeteer-core")' \
+	  2>/dev/null || { echo "check-firefox needs puppeteer-core:" \
+	  "npm install --prefix $(build) puppeteer-core@24" >&2; exit 1; }
+	@mkdir -p $(build)/page
+	@cd $(here) && NODE_PATH=$(NODE_PATH) FIREFOX=$(FIREFOX) \
+	  node tests/firefox.js $(abspath $(build))/netc \
+	  $(abspath $(build))/page $(abspath $(build))/web
+
 # Models of -o x.onnx, as onnxruntime runs them.
 check-onnx: $(build)/netc
 	@command -v node >/dev/null || { echo "check-onnx needs node:" \
@@ -445,7 +458,7 @@ mutants: all
 -include $(tried_objects:.o=.d) $(counting:.o=.d) $(checked:.o=.d) \
          $(fuzz_objects:.o=.d) $(fuzz_mains:.o=.d)
 
-.PHONY: cmocka check check-long check-web check-onnx check-gathered check-editors \
+.PHONY: cmocka check check-long check-web check-firefox check-onnx check-gathered check-editors \
         oracle check-oracle oracle-steps oracle-torchvision oracle-export \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \

@@ -16,6 +16,7 @@ PAGE_CALL(size) double page_size(int file);
 PAGE_CALL(read) int page_read(int file, double at, void *to, size_t count);
 
 bool byte_store_open(struct byte_store *store, const char *path) {
+  path += strncmp(path, "./", 2) ? 0 : 2; /* beside the model */
   int file = page_find(path, strlen(path));
   *store = (struct byte_store){.file = file};
   if (file < 0)

@@ -360,6 +360,9 @@ const begin = async () => {
   if (old && old.text !== editor.text()) offer(old);
 };
 
+// Files of values come after the model that they are dropped with.
+const VALUES = /\.(bin|caffemodel|data|safetensors|weights)$/i;
+
 // A file of others becomes a source; those dropped with it are its neighbours.
 const convert = (name, files) => second().then((reader) => reader.ask({
   do: "import", name, files })).catch((e) => ({ refused: e.message }));
@@ -368,7 +371,8 @@ const take = async (list) => {
   const files = [...list].map((file) => ({ file,
     name: file.name.replace(/[^\w.-]/g, "_").slice(-80) }));
   if (!files.length) return;
-  const { name, file } = files[0], source = /\.net$/i.test(name);
+  const { name, file } = files.find((f) => !VALUES.test(f.name)) || files[0];
+  const source = /\.net$/i.test(name);
   if (source && file.size > link.MOST_BYTES)
     return note(`${name} is larger than 1 MB: netc ${name} opens it.`);
   if (source) return open(name, await file.text());

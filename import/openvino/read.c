@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "import/openvino/openvino.h"
 
 enum { OPSET = 17 };
@@ -76,15 +75,21 @@ static void give_end(struct ir *ir, const struct ir_layer *layer) {
           ir_info(ir, layer->out.all.at[i].value, &layer->out.all.at[i]);
 }
 
+static bool is_there(const struct ir *ir) {
+  struct byte_store store;
+  bool opened = byte_store_open(
+      &store, graph_text(ir->graph, "%s/%s", ir->options->folder, ir->bin));
+  byte_store_close(&store);
+  return opened;
+}
+
 bool openvino_read(struct graph *graph, struct slice file,
                    const struct import_options *options) {
   struct ir ir = {.graph = graph, .arena = graph->arena, .options = options};
   struct byte_store store = byte_store_of(file);
   said_open(&ir.s, graph);
   ir.bin = bin_beside(&ir);
-  ir.absent =
-      !options->folder ||
-      !file_identify(graph_text(graph, "%s/%s", options->folder, ir.bin)).known;
+  ir.absent = !options->folder || !is_there(&ir);
   if (!ir_parse(&ir, file))
     return false;
   const bool *read = find_read(&ir), *needed = find_needed(&ir, read);
