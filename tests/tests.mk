@@ -458,8 +458,8 @@ mutants: all
 -include $(tried_objects:.o=.d) $(counting:.o=.d) $(checked:.o=.d) \
          $(fuzz_objects:.o=.d) $(fuzz_mains:.o=.d)
 
-.PHONY: cmocka check check-long check-web check-firefox check-onnx check-gathered check-editors \
-        oracle check-oracle oracle-steps oracle-torchvision oracle-export \
+.PHONY: cmocka check check-long check-web check-firefox check-onnx \
+        check-gathered check-editors oracle check-oracle oracle-steps oracle-torchvision oracle-export \
         check-lsp check-python check-review check-torch check-modules \
         random bless lint valgrind bench bench-lsp bench-runtime \
         bench-instructions fuzz mutated cover mutants print-objects \

@@ -146,6 +146,10 @@ def named(prose, page):
                    lambda m: "[x.md](%s)" % posixpath.relpath(
                        m.group(1), here or ".")
                    if m.group(1) in SHORT else m.group(), prose)
+    # A table of figures goes into the site, beside what is said about it.
+    prose = re.sub(r"(?<!\[)`(tests/data/(?:\w+/)*)([\w-]+\.csv)`",
+                   lambda m: "[`%s`](%s)" % (m.group(2), posixpath.relpath(
+                       m.group(1) + m.group(2), here or ".")), prose)
     return re.sub(r"\[`?[\w/.-]+\.md`?\]\(([^)#\s]+)(#[^)\s]*)?\)", link, prose)
 
 
