@@ -14,8 +14,8 @@ wasm_flags = $(strict) $(paths) $(prefixes) -fvisibility=hidden -Oz \
 # but the sources of its packages, so that both read the same.
 DEBIAN = http://deb.debian.org/debian bookworm main
 foreign_packages = jansson zlib expat $(if $(messages),protobuf-c)
-foreign = $(addprefix jansson/src/,error hashtable hashtable_seed load memory pack_unpack \
-            strbuffer strconv utf value) \
+foreign = $(addprefix jansson/src/,error hashtable hashtable_seed load memory \
+            pack_unpack strbuffer strconv utf value) \
           $(addprefix zlib/,adler32 crc32 inffast inflate inftrees zutil) \
           $(addprefix expat/expat/lib/,xmlparse xmlrole xmltok) \
           $(if $(messages),protobuf-c/protobuf-c/protobuf-c)

@@ -296,7 +296,11 @@ const tests = {
         "saved/words", "values", "yolo"].flatMap((room) => of(data + room, "")
         .filter((n) => READ.test(n))), ...of("tests/data/torch", "")
         .filter((n) => READ.test(n))];
-    for (const file of files) {
+    /* A model that netc wrote keeps its source, with the comments. */
+    const kept = path.join(folder, "kept.onnx");
+    execFileSync(netc, [path.join(zoo, "lenet5.net"), "-o", kept],
+      { stdio: "ignore" });
+    for (const file of [...files, kept]) {
       const name = path.basename(file), bytes = fs.readFileSync(file);
       const ours = await page.evaluate(([n, t]) => window.netc.import(n,
         [Uint8Array.from(atob(t), (c) => c.charCodeAt(0))]),
@@ -312,6 +316,8 @@ const tests = {
       must((theirs === null) === (ours.refused !== undefined),
         `${file}: one alone refuses it: ${ours.refused}`);
       must(theirs === null || ours.text === theirs, `${file} differs`);
+      must(file !== kept || ours.text === fs.readFileSync(path.join(zoo,
+        "lenet5.net"), "utf8"), "its source is kept");
       fs.rmSync(path.join(here, name));
       theirs === null ? refused++ : same++;
     }
