@@ -170,14 +170,14 @@ static const struct family families[] = {
      "def f_@(a, b=2) { linear value_@ }\n", "let value_@ = 8\nf_@ 3 b=4\n",
      NULL, "check", "names"},
     /* Most traces of smaller nets are remembered. */
-    {"place one join of many labels", 1250,
+    {"place one join of many labels", 2500,
      "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1 }\nadd a[1..@]\n", NULL,
      NULL, NULL, NULL, "place"},
-    {"place many heads and one join", 1250,
+    {"place many heads and one join", 2500,
      "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1; fork { fc 4 } }\n"
      "add a[1..@]\n",
      NULL, NULL, NULL, NULL, "place"},
-    {"place far skips", 1250,
+    {"place far skips", 2500,
      "input 8x8x4\nfor i in 1..@ { a[i]: conv 4 1x1 }\n"
      "for i in @..1 step -1 { add a[i] {} }\n",
      NULL, NULL, NULL, NULL, "place"},
