@@ -191,8 +191,10 @@ static bool shares(struct lister *l) {
 
 static void each_expert(struct lister *l, int64_t devices) {
   const struct train_settings *chosen = l->request->train;
-  int64_t all = devices * l->now.tensor_parallel * l->now.context_parallel;
-  all /= experts_tensor(&l->now);
+  int64_t all = devices;
+  if (l->now.moe > EXPERTS_ONE_BY_ONE) /* groups over other devices, too */
+    all *= l->now.tensor_parallel * l->now.context_parallel /
+           experts_tensor(&l->now);
   for (int64_t experts = 1; experts <= (l->experts ? all : 1); experts++) {
     l->now.expert_parallel = experts;
     if (all % experts == 0 && may_be(chosen->expert_parallel, 1, experts) &&
@@ -205,7 +207,8 @@ static void each_expert(struct lister *l, int64_t devices) {
 static void each_within(struct lister *l, int64_t devices) {
   bool asked = l->request->train->expert_tensor_parallel > 0;
   each_expert(l, devices);
-  if (asked || !l->experts || l->now.sequence_parallel != TOGGLE_ON)
+  if (asked || !l->experts || l->now.moe <= EXPERTS_ONE_BY_ONE ||
+      l->now.sequence_parallel != TOGGLE_ON)
     return;
   l->now.expert_tensor_parallel = 1;
   each_expert(l, devices);
