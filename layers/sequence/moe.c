@@ -120,6 +120,18 @@ static void router_macs(const struct layer *layer, struct terms *terms) {
     terms_add_product(terms, shape_rows(in), shape_channels(in), moe->latent);
 }
 
+/* The router's product. */
+static size_t route(const struct moe *moe, struct tape *tape, size_t x,
+                    struct extent all) {
+  return tape_run_on(tape, x,
+                     (struct operation){.name = "router",
+                                        .out = all,
+                                        .keeps = KEEPS_IN(0),
+                                        .param_count = 1 + (moe->bias > 0),
+                                        .guarded = true,
+                                        .cast = CAST_LOW});
+}
+
 /* The weights of a token's experts: the largest scores. */
 static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
                      int64_t tokens) {
@@ -128,14 +140,7 @@ static size_t choose(const struct moe *moe, struct tape *tape, size_t x,
   struct extent top = extent_sample(size_product(tokens, moe->top), WIDTH_NET);
   struct extent places = top;
   places.width = WIDTH_INDEX;
-  size_t scores =
-      tape_run_on(tape, x,
-                  (struct operation){.name = "router",
-                                     .out = all,
-                                     .keeps = KEEPS_IN(0),
-                                     .param_count = 1 + (moe->bias > 0),
-                                     .guarded = true,
-                                     .cast = CAST_LOW});
+  size_t scores = route(moe, tape, x, all);
   scores = tape_run_on(
       tape, scores,
       (struct operation){
@@ -392,14 +397,7 @@ static size_t choose_grouped(const struct moe *moe, struct tape *tape, size_t x,
   struct extent mask = all, full = all;
   mask.width = WIDTH_BOOL;
   full.width = WIDTH_F32;
-  size_t scores =
-      tape_run_on(tape, x,
-                  (struct operation){.name = "router",
-                                     .out = all,
-                                     .keeps = KEEPS_IN(0),
-                                     .param_count = 1 + (moe->bias > 0),
-                                     .guarded = true,
-                                     .cast = CAST_LOW});
+  size_t scores = route(moe, tape, x, all);
   return tape_run_on(
       tape, scores,
       (struct operation){
@@ -418,12 +416,10 @@ static size_t grouped_router(const struct layer *layer, struct tape *tape,
   /* row_id_map of TransformerEngine: 32 bits, and the number of experts. */
   map = extent_sample(size_product(2 * tokens, moe->experts), WIDTH_I32);
   turn->weights = choose_grouped(moe, tape, x, tokens);
-  turn->tokens = x;
   if (moe->latent)
-    turn->tokens =
-        project(tape, "latent", x, 1 + (moe->bias > 0),
+    x = project(tape, "latent", x, 1 + (moe->bias > 0),
                 extent_sample(size_product(tokens, moe->latent), WIDTH_NET));
-  turn->sent = permute(tape, "permute", turn->tokens, sent, map);
+  turn->sent = permute(tape, "permute", x, sent, map);
   turn->received = send_rows(tape, "dispatch", turn->sent, rows);
   return permute(tape, "sort", turn->received, rows, weights);
 }
