@@ -119,8 +119,8 @@ struct answer_call {
 };
 
 /* Judges the step on the other card; false: that needs a load. */
-static bool move(struct call *call, const struct answer_call *asked,
-                 struct settings *settings, struct memory *memory) {
+static bool move_to_card(struct call *call, const struct answer_call *asked,
+                         struct settings *settings, struct memory *memory) {
   const char *several;
   const struct load *load = call->netc->load;
   int gpu = gpu_find(&call->netc->gpus, slice_of(asked->gpu), &several);
@@ -140,7 +140,7 @@ static void call_answer(struct call *call) {
   struct memory memory = load->compiled.memory;
   asked->predict = uses_prediction(call->netc, asked->predict);
   if ((asked->strict && !uses_all(call, "answer", asked->predict)) ||
-      (asked->gpu && !move(call, asked, &settings, &memory)))
+      (asked->gpu && !move_to_card(call, asked, &settings, &memory)))
     return;
   struct answer_request request = {.model = &model,
                                    .settings = &settings,

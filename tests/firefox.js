@@ -3,9 +3,9 @@
 "use strict";
 const { execFileSync } = require("child_process");
 const fs = require("fs");
-const http = require("http");
 const path = require("path");
 const puppeteer = require("puppeteer-core");
+const { serve } = require("./served.js");
 
 const [netc, folder, web] = process.argv.slice(2);
 const file = (...names) => "file://" + path.resolve(...names);
@@ -90,18 +90,9 @@ const tests = {
       fs.readFileSync(`${data}torch/small.net`, "utf8"));
   },
   async "from a server only the page's own files are fetched"(page) {
-    const types = { html: "text/html", js: "text/javascript", css: "text/css" };
-    const asked = [];
-    const server = http.createServer((request, response) => {
-      asked.push(request.url);
-      response.setHeader("Content-Type", types[request.url.split(".").pop()] ||
-        "application/octet-stream");
-      fs.createReadStream(path.join(web, request.url)).pipe(response)
-        .on("error", () => response.end());
-    });
-    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    const server = await serve(web), { asked } = server;
     try {
-      await open(page, `http://127.0.0.1:${server.address().port}/index.html`);
+      await open(page, `${server.address}/index.html`);
       await drop(page, ["tests/data/torch/own_class.pth"]);
       await page.waitForFunction(() => window.netc.text().includes("guessed"));
       must([...asked].sort().join() ===

@@ -5,10 +5,10 @@
 "use strict";
 const { execFileSync } = require("child_process");
 const fs = require("fs");
-const http = require("http");
 const path = require("path");
 const zlib = require("zlib");
 const { chromium } = require("playwright-core");
+const { serve } = require("./served.js");
 
 const [netc, folder, web] = process.argv.slice(2);
 const zoo = path.resolve("examples/zoo");
@@ -601,18 +601,10 @@ const tests = {
     must(await page.isHidden("#kinds"), "closed");
   },
   async "from a server the page asks for its second module, once"(first) {
-    const types = { html: "text/html", js: "text/javascript", css: "text/css" };
-    const asked = [];
-    const server = http.createServer((request, response) => {
-      asked.push(request.url);
-      response.setHeader("Content-Type", types[request.url.split(".").pop()] ||
-        "application/octet-stream");
-      fs.createReadStream(path.join(web, request.url)).pipe(response);
-    });
-    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    const server = await serve(web), { asked } = server;
     const page = await first.context().browser().newPage();
     try {
-      await page.goto(`http://127.0.0.1:${server.address().port}/index.html`);
+      await page.goto(`${server.address}/index.html`);
       await page.waitForSelector("#status[data-ready]");
       must(asked.sort().join() === "/index.html,/netc.css,/netc.js,/netc.lzma",
         asked.join());

@@ -1,5 +1,5 @@
 /*
- * What the library asks of <stdio.h>, strtod and strtof, in a quarter of the
+ * The library's part of <stdio.h>, strtod and strtof, in a quarter of the
  * code that wasi-libc has for it: no files, no wide characters, no numbers in
  * hexadecimal. Reals are written and read exactly, by integers of many words.
  */
