@@ -234,7 +234,7 @@ static struct settings without_degrees(const struct settings *settings) {
   train->data_parallel = train->tensor_parallel = 1;
   train->context_parallel = train->expert_parallel = 1;
   train->expert_tensor_parallel = 0;
-  train->imbalance = 1000000;
+  train->imbalance = SETTING_ONE;
   train->pipeline = train->virtual_stages = 1;
   train->zero = train->shard_devices = train->microbatches = 0;
   train->sequence_parallel = TOGGLE_OFF;

@@ -256,8 +256,7 @@ static void find_checkpoints(struct lister *l) {
   arena_close(&scratch);
   for (size_t i = 0; i < model->nodes.count; i++)
     l->layers += model->nodes.at[i].kind->heads != NULL;
-  for (size_t i = 0; i < model->nodes.count; i++)
-    l->experts = l->experts || model->nodes.at[i].copies > 1;
+  l->experts = model_has_experts(model);
   while (segments * segments < (int64_t)model->nodes.count)
     segments++;
   l->checkpoints[l->checkpoint_count++] = l->layers > 1 ? l->layers : segments;

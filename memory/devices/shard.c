@@ -3,15 +3,13 @@
 
 #include "base/check.h"
 
-enum { MILLION = 1000000 };
-
 struct sharding {
   struct tape *tape;
   struct op_facts **facts; /* by operation: its own copy */
   const struct model *model;
   int64_t devices, context;
   int64_t within;    /* tensor-parallel devices of an expert */
-  int64_t imbalance; /* millionths */
+  int64_t imbalance; /* of SETTING_ONE */
   bool sequence;     /* shard the rest by tokens */
   bool folded; /* an expert's devices have its rows, whole, and no others' */
   struct shards *shards;
@@ -86,9 +84,10 @@ static int64_t devices_of(const struct sharding *s, bool routed) {
 
 /* Rows of the device whose experts get the most. */
 static void unbalance(const struct sharding *s, struct extent *extent) {
-  int64_t rest = size_product(extent->count % MILLION, s->imbalance);
-  extent->count = size_sum(size_product(extent->count / MILLION, s->imbalance),
-                           ceil_div_i64(rest, MILLION));
+  int64_t rest = size_product(extent->count % SETTING_ONE, s->imbalance);
+  extent->count =
+      size_sum(size_product(extent->count / SETTING_ONE, s->imbalance),
+               ceil_div_i64(rest, SETTING_ONE));
 }
 
 /* Divides by tokens; fixed extents have none. */
@@ -317,7 +316,8 @@ void shard_trace(struct trace *trace, const struct model *model,
       .devices = train->tensor_parallel,
       .context = train->context_parallel,
       .within = experts_tensor(train),
-      .imbalance = min_i64(train->imbalance, train->expert_parallel * MILLION),
+      .imbalance =
+          min_i64(train->imbalance, train->expert_parallel * SETTING_ONE),
       .folded = train->moe > EXPERTS_ONE_BY_ONE ||
                 experts_tensor(train) != train->tensor_parallel,
       .sequence =

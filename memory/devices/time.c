@@ -51,13 +51,6 @@ static bool is_decoder(const struct model *model) {
   return looks && like >= 0.99 * all;
 }
 
-static bool has_experts(const struct model *model) {
-  for (size_t i = 0; i < model->nodes.count; i++)
-    if (model->nodes.at[i].copies > 1)
-      return true;
-  return false;
-}
-
 const char *time_missing(const struct model *model,
                          const struct train_settings *train,
                          const struct gpu *gpu) {
@@ -67,9 +60,9 @@ const char *time_missing(const struct model *model,
     return "published runs compute in 16 bits";
   if (model->total.trainable < model->total.params || train->base)
     return "published runs train all parameters";
-  if (has_experts(model) && !knows_experts(gpu))
+  if (model_has_experts(model) && !knows_experts(gpu))
     return "published runs on this card have no experts, or disagree";
-  if (has_experts(model) && train->moe <= EXPERTS_ONE_BY_ONE)
+  if (model_has_experts(model) && train->moe <= EXPERTS_ONE_BY_ONE)
     return "published runs have no experts one after the other: "
            "`moe=grouped`";
   if (!is_decoder(model))

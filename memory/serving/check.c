@@ -179,14 +179,11 @@ static bool is_pipeline(struct refusal *r, const struct model *model,
 /* Checks that layers can be divided among cards and their host. */
 static bool can_part(struct refusal *r, const struct model *model,
                      const struct infer_settings *infer) {
-  bool experts = !infer->host_experts;
   bool split = infer->tensor_split == SPLIT_LIST;
   if (!serving_parts(infer))
     return true;
   r->setting = parting(infer);
-  for (size_t i = 0; i < model->nodes.count; i++)
-    experts = experts || model->nodes.at[i].copies > 1;
-  if (!experts) {
+  if (infer->host_experts && !model_has_experts(model)) {
     text_put(r->why, "no layer of this net has experts");
     text_put(r->help,
              "`gpu_layers=auto` puts as many layers on the card as fit");

@@ -9,8 +9,6 @@
 #include "sema/model/given.h"
 #include "sema/model/gpu.h"
 
-enum { WHOLE = 1000000 }; /* utilization= is in millionths */
-
 /* vLLM's --gpu-memory-utilization. */
 enum { USUAL_UTILIZATION = 900000 };
 
@@ -101,7 +99,7 @@ struct fit_device runtime_device(const struct settings *settings) {
     return d;
   if (infer->utilization) {
     /* request_memory of vllm/v1/worker/utils.py */
-    int64_t share = share_i64(d.bytes, infer->utilization, WHOLE);
+    int64_t share = share_i64(d.bytes, infer->utilization, SETTING_ONE);
     d.taken = profile_at(train->profile)->beside;
     d.room = max_i64(share - d.taken, 1);
   } else if (infer->runtime == RUNTIME_NETRT) {

@@ -46,13 +46,6 @@ static double pair_macs(const struct serving *s,
   return bound_scores(s->model, layer->node) / words / seen;
 }
 
-static bool has_experts(const struct model *model) {
-  for (size_t i = 0; i < model->nodes.count; i++)
-    if (model->nodes.at[i].copies > 1)
-      return true;
-  return false;
-}
-
 static struct served_macs find_macs(const struct serving *s,
                                     enum served_place card) {
   struct served_macs found = {0, 0, 0};
@@ -129,7 +122,7 @@ static const char *find_missing(const struct serving *s, const struct gpu *gpu,
     return "published runs have the whole net on one card";
   if (sequences > 1)
     return "published runs decode one sequence";
-  if (has_experts(s->model))
+  if (model_has_experts(s->model))
     return "published runs have no experts";
   if (s->model->predicted.params < FEWEST)
     return "published runs have a billion parameters and more";

@@ -163,20 +163,13 @@ static void check_data(struct check *c) {
                step, most);
 }
 
-static bool has_experts(const struct model *model) {
-  bool has = false;
-  for (size_t i = 0; i < model->nodes.count; i++)
-    has = has || model->nodes.at[i].copies > 1;
-  return has;
-}
-
 /* Checks tensor-parallel devices of experts: some of those of layers. */
 static void check_within(struct check *c) {
   const struct train_settings *train = c->train;
   int64_t within = experts_tensor(train);
   if (within == train->tensor_parallel)
     return;
-  if (!has_experts(c->model)) {
+  if (!model_has_experts(c->model)) {
     needs(c, "expert_tensor_parallel",
           "expert_tensor_parallel splits experts, but the net has none",
           "add `moe experts=8 top=2 { .. }`; or leave it out");
@@ -195,7 +188,7 @@ static void check_within(struct check *c) {
 /* Checks that no device gets more rows than there are. */
 static void check_imbalance(struct check *c) {
   int64_t most = c->train->expert_parallel;
-  if (c->train->imbalance <= most * 1000000)
+  if (c->train->imbalance <= most * SETTING_ONE)
     return;
   if (most == 1) {
     needs(c, "imbalance", "imbalance needs devices that share experts",

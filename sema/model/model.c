@@ -46,6 +46,13 @@ size_t model_params_alike(const struct model *model, size_t first, size_t end) {
   return count;
 }
 
+bool model_has_experts(const struct model *model) {
+  for (size_t i = 0; i < model->nodes.count; i++)
+    if (model->nodes.at[i].copies > 1)
+      return true;
+  return false;
+}
+
 int64_t model_other_type(const struct model *model, int element) {
   for (size_t i = 0; model->typed && i < model->nodes.count; i++) {
     const struct node *node = &model->nodes.at[i];

@@ -272,6 +272,9 @@ static inline int param_element(const struct model_param *param, int element) {
   return param->element ? param->element : element;
 }
 
+/* True if a layer is one of several experts. */
+bool model_has_experts(const struct model *model);
+
 /* The first layer with another type of its own than `element`; or NO_NODE. */
 int64_t model_other_type(const struct model *model, int element);
 

@@ -115,6 +115,8 @@ enum { SPLIT_OFF = 1, SPLIT_LIST };
 enum { FLASH_ON = -1, FLASH_OFF = -2 }; /* else bytes */
 enum { GPU_LAYERS_AUTO = -1, GPU_LAYERS_ALL = -2, GPU_LAYERS_OFF = -3 };
 enum { EXPERTS_ALL = -1 };
+enum { SETTING_ONE = 1000000 }; /* a decimal setting of 1 */
+
 enum {
   CHECKPOINT_AUTO = -1,
   CHECKPOINT_SELECTIVE = -2,
@@ -123,7 +125,7 @@ enum {
 };
 
 #define SETTING_INT int64_t
-#define SETTING_DECIMAL int64_t /* millionths */
+#define SETTING_DECIMAL int64_t /* of SETTING_ONE parts */
 #define SETTING_CHOICE int      /* index of its word, from 1; 0: not chosen */
 
 /* Repeating blocks in each part of a pipeline: "4,4,8". */
